@@ -7,7 +7,7 @@ use std::io::{self, Cursor};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use gpusched::analysis::analyse;
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::formats::{Report, RowsPart, write_json};
 use gpusched::hosts::simulate;
@@ -78,7 +78,7 @@ fn log_audited(bencher: Bencher<'_, '_>) {
     let audited = |log: &[u8]| {
         let read = read_logs_from("bench", &mut Cursor::new(log), &BlockColumns::default()).ok()?;
         let run = sort_into_runs(read.logs).pop()?;
-        let observation = Observation::of_logs(&run, &workloads::tx2());
+        let observation = ObservedRun::of_logs(&run, &workloads::tx2());
         Some(audit(&observation, &Tolerances::default(), Progress::NONE).findings.len())
     };
     let bencher = bencher.counter(ItemsCount::new(1_000_000_u32)).counter(BytesCount::new(log.len()));

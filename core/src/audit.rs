@@ -4,8 +4,8 @@
 //! have come to that. It keeps its own account of resources, queues and promotions and shares no code with the
 //! simulated GPU beyond the input types, so that each can be tested by the other.
 //!
-//! Everything is brought into one form first, an [`Observation`]: [`Observation::of_logs`] for measured logs,
-//! [`Observation::of_trace`] for simulated scenarios, [`Observation::of_run`] for runs of other hosts. [`audit`] then
+//! Everything is brought into one form first, an [`ObservedRun`]: [`ObservedRun::of_logs`] for measured logs,
+//! [`ObservedRun::of_run`] for simulated scenarios, [`ObservedRun::of_trace`] for runs of other hosts. [`audit`] then
 //! checks:
 //!
 //! | rule | where |
@@ -25,20 +25,19 @@
 //! Measured times are noisy and come from two clocks; what lies within the [`Tolerances`] is never reported, and where
 //! the order of two things cannot be known, either order is accepted. Simulated times are exact, and so is the audit.
 
-mod case;
+mod audited_run;
 mod conservation;
 mod copies;
-mod facts;
+mod executions;
 mod finding;
 mod launches;
 mod learn;
-mod observation;
+mod observed_run;
 mod placement;
 mod readiness;
+mod report;
 mod resources;
 mod rounds;
-mod run;
-mod sources;
 mod sweep;
 mod times;
 mod waits;
@@ -46,11 +45,11 @@ mod waits;
 pub use finding::{AuditRule, Finding, Tolerances};
 pub(crate) use learn::PlacementTried;
 pub use learn::{LearnedPlacement, learn_placement};
-pub use observation::{
-    Observation, ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedStream,
+pub use observed_run::{
+    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStream,
     ObservedTurn, ObservedTurns, ObservedWork,
 };
 #[doc(hidden)]
 pub use placement::{DecidableBlock, decidable_blocks};
 pub use placement::{Misplaced, PlacementStatistic};
-pub use run::{Audit, AuditReport, Checked, audit, audit_logs};
+pub use report::{Audit, AuditReport, Checked, audit, audit_logs};

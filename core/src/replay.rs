@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::audit::{DecidableBlock, Observation, Tolerances, decidable_blocks};
+use crate::audit::{DecidableBlock, ObservedRun, Tolerances, decidable_blocks};
 use crate::device::Device;
 use crate::effort::Progress;
 use crate::hosts::{LaunchOrder, SimulateOptions, simulate_with};
@@ -185,14 +185,14 @@ pub fn replay(
 ) -> Result<Replay, ReplayError> {
     let zero = first_launch(run).ok_or(ReplayError::Empty)?;
     let (scenario, order, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
-        let observation = Observation::of_logs_with(run, scenario, pairing);
+        let observation = ObservedRun::of_logs_with(run, scenario, pairing);
         let order = measured_launch_order(run, scenario, pairing);
         let scenario = with_measured_times(run, scenario, pairing, tolerances);
         (scenario, order, pairing.log_of_thread.clone(), observation)
     } else {
         let scenario = scenario_of_logs(run, device, options, tolerances)?;
         // Its threads launch when the calls returned; where that was one instant, in the order of the logs.
-        (scenario, LaunchOrder::default(), logs_by_thread(run), Observation::of_logs(run, device))
+        (scenario, LaunchOrder::default(), logs_by_thread(run), ObservedRun::of_logs(run, device))
     };
     let trace = simulate_with(
         &scenario,

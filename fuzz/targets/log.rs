@@ -1,7 +1,7 @@
 //! Any bytes as a measured log or a table of blocks: what is sound is kept, what is not is told, and what is kept can
 //! be audited.
 
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::logs::{BlockColumns, read_logs_from, recognize_device, sort_into_runs};
 
@@ -15,7 +15,7 @@ pub(crate) fn run(bytes: &[u8]) {
     }
     for run in sort_into_runs(reading.logs) {
         if let Some(recognized) = recognize_device(&run.logs) {
-            drop(audit(&Observation::of_logs(&run, &recognized.device), &Tolerances::default(), Progress::NONE));
+            drop(audit(&ObservedRun::of_logs(&run, &recognized.device), &Tolerances::default(), Progress::NONE));
         }
     }
 }

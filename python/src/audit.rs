@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use gpusched::audit::{AuditReport, Observation, Tolerances, audit as audited, audit_logs, learn_placement};
+use gpusched::audit::{AuditReport, ObservedRun, Tolerances, audit as audited, audit_logs, learn_placement};
 use gpusched::effort::Progress;
 use gpusched::input::{Input, InputError, are_logs};
 use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogsReading, read_logs_from};
@@ -162,7 +162,7 @@ fn refused(option: Option<&str>, kind: &str, what: &str) -> Result<(), Failure> 
 fn of_run(run: &Run, asked: &Asked) -> Result<Document, Failure> {
     refused(asked.options.for_profiles(), "profiles", "this is a run")?;
     refused(asked.for_logs(), "logs", "this is a run")?;
-    let observed = Observation::of_run(&run.run);
+    let observed = ObservedRun::of_run(&run.run);
     let mut report = AuditReport::new(Vec::new());
     let findings = audited(&observed.map_err(|error| Failure::run(&error))?, &asked.tolerances, Progress::NONE);
     report.add(findings, &run.run.scenario.device().name);

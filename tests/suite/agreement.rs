@@ -1,6 +1,6 @@
 //! That two runs are the same, and that engine, reference simulator and audit agree on one.
 
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::gpu::Ended;
 use gpusched::hosts::simulate;
@@ -108,7 +108,7 @@ pub(crate) fn agreed(scenario: &Scenario) -> Result<Run<'static>, TestCaseError>
     let run = simulate(scenario)?;
     let expected = reference::run(scenario);
     agrees(&run, &expected, true)?;
-    let observation = Observation::of_run(&run);
+    let observation = ObservedRun::of_run(&run);
     let findings = audit(&observation.expect("it is short"), &Tolerances::EXACT, Progress::NONE).findings;
     prop_assert!(findings.is_empty(), "{:#?}", findings);
     Ok(run.into_owned())

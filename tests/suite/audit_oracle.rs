@@ -7,7 +7,7 @@ pub(crate) mod mutate;
 pub(crate) mod plain;
 pub(crate) mod sample;
 
-use gpusched::audit::{Audit, AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{Audit, AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::Scenario;
@@ -15,12 +15,12 @@ use proptest::prelude::*;
 
 use crate::generate::{Limits, scenario};
 
-fn observe(scenario: &Scenario) -> Observation {
+fn observe(scenario: &Scenario) -> ObservedRun {
     let run = simulate(scenario).expect("a generated scenario runs");
-    Observation::of_run(&run).expect("it ends within the clock of logs")
+    ObservedRun::of_run(&run).expect("it ends within the clock of logs")
 }
 
-fn judge(observation: &Observation) -> Audit {
+fn judge(observation: &ObservedRun) -> Audit {
     audit(observation, &Tolerances::EXACT, Progress::NONE)
 }
 
@@ -124,7 +124,7 @@ proptest! {
         prop_assume!(run.is_ok());
         let run = run.expect("it was checked");
         // Some have times near 2^63 ns, the end of the clock of logs.
-        let observation = Observation::of_run(&run);
+        let observation = ObservedRun::of_run(&run);
         prop_assume!(observation.is_ok());
         let findings = judge(&observation.expect("it was checked")).findings;
         prop_assert!(findings.is_empty(), "{:#?}", findings);

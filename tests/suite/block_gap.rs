@@ -2,7 +2,7 @@
 //! simulator and the audit, and what refuses it.
 
 use gpusched::analysis::analyse;
-use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::scenario::{ReadOptions, Scenario};
@@ -60,7 +60,7 @@ fn without_a_gap_a_block_takes_the_place_of_another_at_its_end() {
 #[test]
 fn a_run_whose_blocks_leave_no_gap_is_found_on_a_device_that_has_one() {
     let run = simulate(&of_66_blocks()).expect("it runs").into_owned();
-    let mut observation = Observation::of_run(&run).expect("it is short");
+    let mut observation = ObservedRun::of_run(&run).expect("it is short");
     observation.device = observation.device.with(|spec| spec.block_gap = MEASURED).expect("it is a GPU");
     let findings = audit(&observation, &Tolerances::EXACT, Progress::NONE).findings;
     assert!(findings.iter().any(|finding| finding.rule == AuditRule::R2), "{findings:?}");

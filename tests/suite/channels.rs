@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use gpusched::analysis::{SearchOptions, Verdict, judge};
-use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::device::{BUILTIN_NAMES, BlockShape, ChannelOrder};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
@@ -270,8 +270,8 @@ fn a_wait_for_an_event_holds_what_is_behind_it_in_its_channel() {
 fn an_audit_finds_what_began_before_what_is_ahead_of_it_in_its_channel() {
     let scenario = read(FALSE_DEPENDENCY);
     let run = simulate(&scenario).expect("it runs");
-    let mut observation = Observation::of_run(&run).expect("it is short");
-    let found = |observation: &Observation| {
+    let mut observation = ObservedRun::of_run(&run).expect("it is short");
+    let found = |observation: &ObservedRun| {
         let findings = audit(observation, &Tolerances::EXACT, Progress::NONE).findings;
         findings.iter().map(|finding| (finding.rule, finding.at_ns.as_ns())).collect::<Vec<_>>()
     };

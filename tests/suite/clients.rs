@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use gpusched::analysis::{SearchOptions, Verdict, judge, judge_sporadic};
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::run::{State, Summary};
@@ -52,7 +52,7 @@ fn clients(device: &str, processes: &Value, streams: &[(&str, i32, u64, &[u32])]
 /// By the engine, of which the audit finds nothing.
 fn audited(scenario: &Scenario) -> Trace {
     let run = simulate(scenario).expect("it runs");
-    let found = audit(&Observation::of_run(&run).expect("in range"), &Tolerances::default(), Progress::NONE);
+    let found = audit(&ObservedRun::of_run(&run).expect("in range"), &Tolerances::default(), Progress::NONE);
     assert_eq!(found.findings, []);
     run.into_owned().trace
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::device::{Device, Gpcs, SmNumbering, SmOrder};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
@@ -199,7 +199,7 @@ fn an_audit_finds_clusters_that_are_apart_in_time_or_place() {
     let scenario = alone("b200", 160, r#", "cluster": 4"#).expect("it is sound");
     let run = simulate(&scenario).expect("it runs");
     let rules = |change: &dyn Fn(&mut gpusched::logs::BlockList)| {
-        let mut observation = Observation::of_run(&run).expect("it is short");
+        let mut observation = ObservedRun::of_run(&run).expect("it is short");
         let gpusched::audit::ObservedWork::Kernel(kernel) = &mut observation.operations[0].work else { unreachable!() };
         change(std::sync::Arc::make_mut(&mut kernel.blocks));
         let findings = audit(&observation, &Tolerances::EXACT, Progress::NONE).findings;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use gpusched::analysis::{SearchOptions, Verdict, finish_bounds, sporadic_bounds};
-use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
@@ -198,8 +198,8 @@ fn a_decode_begins_at_once_beside_a_prefill_that_has_more_blocks_than_fit() {
 fn a_decode_that_overtakes_a_prefill_breaks_x1_where_both_wait_in_one_queue() {
     let scenario = shipped();
     let run = simulate(&scenario).expect("it runs");
-    let mut observation = Observation::of_run(&run).expect("it is short");
-    let rules = |observation: &Observation| {
+    let mut observation = ObservedRun::of_run(&run).expect("it is short");
+    let rules = |observation: &ObservedRun| {
         let findings = audit(observation, &Tolerances::EXACT, Progress::NONE).findings;
         findings.into_iter().map(|finding| finding.rule).collect::<BTreeSet<AuditRule>>()
     };

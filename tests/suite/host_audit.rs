@@ -2,7 +2,7 @@
 //! the schedulers it is compared with. So whatever a host decides, the GPU under it keeps to the published rules.
 
 use gpusched::applications::{ApplicationSet, Injections};
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::device::{BlockShape, Device};
 use gpusched::effort::Progress;
 use gpusched::gpu::Ended;
@@ -18,7 +18,7 @@ use crate::campaign::config;
 /// Checks a run; gives the number of blocks that were looked at.
 fn accepted(title: &str, device: &Device, trace: &Trace) -> usize {
     let observation =
-        Observation::of_trace(title, device, trace, Ended::Done).expect("it ends within the clock of logs");
+        ObservedRun::of_trace(title, device, trace, Ended::Done).expect("it ends within the clock of logs");
     let found = audit(&observation, &Tolerances::EXACT, Progress::NONE);
     assert!(found.findings.is_empty(), "{title}: {:#?}", found.findings);
     assert_eq!(found.placement.decidable, found.placement.followed, "{title}");

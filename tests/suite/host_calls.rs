@@ -1,6 +1,6 @@
 //! Host calls that wait for more than what they are for (H1 to H3): Yang et al., ECRTS 2018, table 3.
 
-use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::device::{Device, SynchronousMemset};
 use gpusched::effort::Progress;
 use gpusched::figures::catalogue;
@@ -218,8 +218,8 @@ fn logs_of_the_examiner_have_the_call_before_the_launch_that_was_held() {
 }
 
 /// What an audit finds of a run in which something was changed.
-fn found(run: &Run<'_>, change: impl Fn(&mut Observation)) -> Vec<AuditRule> {
-    let mut observation = Observation::of_run(run).expect("it is within the clock of logs");
+fn found(run: &Run<'_>, change: impl Fn(&mut ObservedRun)) -> Vec<AuditRule> {
+    let mut observation = ObservedRun::of_run(run).expect("it is within the clock of logs");
     change(&mut observation);
     audit(&observation, &Tolerances::EXACT, Progress::NONE).findings.iter().map(|finding| finding.rule).collect()
 }
@@ -230,13 +230,13 @@ fn the_audit_sees_a_free_that_returns_early_or_late_and_a_launch_within_one() {
     let run = simulate(&scenario).expect("it runs");
     assert_eq!(found(&run, |_| {}), []);
     let returns = |us: i64| {
-        move |observation: &mut Observation| {
+        move |observation: &mut ObservedRun| {
             observation.frees[0].to_ns = Some(gpusched::logs::LogTime::from_ns(us * 1_000));
         }
     };
     assert_eq!(found(&run, returns(4_000)), [AuditRule::H1]);
     assert_eq!(found(&run, returns(5_001)), [AuditRule::H2, AuditRule::H1], "the launch at 5 ms is within it");
-    let early = |observation: &mut Observation| {
+    let early = |observation: &mut ObservedRun| {
         let at = gpusched::logs::LogTime::from_ns(2_000_000);
         observation.operations[1].launched_ns = [at, at];
     };
@@ -253,7 +253,7 @@ proptest! {
             for free in run.held_calls.iter().filter(|call| call.rule == Rule::H1) {
                 prop_assert!(free.from <= free.to().unwrap_or(gpusched::time::Instant::MAX));
             }
-            let found = found(&run, |_: &mut Observation| ());
+            let found = found(&run, |_: &mut ObservedRun| ());
             prop_assert!(!found.contains(&AuditRule::H1) && !found.contains(&AuditRule::H2));
         }
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod made;
 
-use gpusched::audit::{Audit, Observation, Tolerances, audit};
+use gpusched::audit::{Audit, ObservedRun, Tolerances, audit};
 use gpusched::device::ChannelOrder;
 use gpusched::effort::Progress;
 use gpusched::logs::Pairing;
@@ -69,7 +69,7 @@ fn an_audit_knows_that_another_thread_may_have_put_a_memset_on_the_null_stream()
     let alone = OwnLogs::of(&[spin("A"), spin("B")], json!({})).expect("there are kernels");
     let observation = {
         let pairing = Pairing::new(&own.run, &alone.scenario).expect("it launches the same kernels");
-        Observation::of_logs_with(&own.run, &alone.scenario, &pairing)
+        ObservedRun::of_logs_with(&own.run, &alone.scenario, &pairing)
     };
     let findings = audit(&observation, &Tolerances::default(), Progress::NONE).findings;
     assert_eq!(findings.iter().map(|found| (&*found.kernel, found.by)).collect::<Vec<_>>(), [("B", 10_000_000)]);

@@ -1,7 +1,7 @@
 //! Persistent kernels: blocks that take work items in a loop, or take over blocks that have not begun.
 
 use gpusched::analysis::{BlockTimes, BoundOptions, SearchOptions, Verdict};
-use gpusched::audit::{Observation, Tolerances, audit};
+use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::run::Run;
@@ -79,7 +79,7 @@ fn items_that_do_not_divide_evenly_go_to_the_first_blocks() {
     assert!(lasted.len() == 148 && lasted[2..].iter().all(|&time| time == 3), "{lasted:?}");
     assert_eq!(starts(&run, 1), [(3.0, 24)]);
     // The reference knows no times of single blocks.
-    let observation = Observation::of_run(&run).expect("it is short");
+    let observation = ObservedRun::of_run(&run).expect("it is short");
     assert_eq!(audit(&observation, &Tolerances::EXACT, Progress::NONE).findings, []);
     let verdicts = judged(&scenario, &SearchOptions { runs: 20, ..SearchOptions::default() });
     let urgent = verdicts.jobs.iter().find(|job| &*job.stream == "high").expect("it has a deadline");

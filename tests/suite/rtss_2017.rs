@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gpusched::audit::{AuditRule, Observation, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, Summary};
@@ -102,7 +102,7 @@ fn an_audit_takes_each_block_by_its_own_stated_time() {
     let run = simulate(&scenario).expect("it runs").into_owned();
     let found = |scenario: &Scenario| {
         let run = Run { scenario: Cow::Borrowed(scenario), ..run.clone() };
-        let observation = Observation::of_run(&run).expect("it is seen");
+        let observation = ObservedRun::of_run(&run).expect("it is seen");
         let findings = audit(&observation, &Tolerances::EXACT, Progress::NONE).findings;
         findings
             .into_iter()

@@ -1,7 +1,7 @@
 //! Copies that share the link of a copy engine (`copies: shared-link`).
 
 use gpusched::analysis::{BoundOptions, finish_bounds, sporadic_bounds};
-use gpusched::audit::{AuditRule, Observation, ObservedWork, Tolerances, audit};
+use gpusched::audit::{AuditRule, ObservedRun, ObservedWork, Tolerances, audit};
 use gpusched::device::{CopyDirection, CopySharing, Device};
 use gpusched::effort::Progress;
 use gpusched::formats::{TableStyle, text_of};
@@ -52,7 +52,7 @@ fn times(run: &Run) -> Vec<(u64, u64)> {
 }
 
 fn findings(run: &Run) -> Vec<AuditRule> {
-    let observation = Observation::of_run(run).expect("short");
+    let observation = ObservedRun::of_run(run).expect("short");
     audit(&observation, &Tolerances::EXACT, Progress::NONE).findings.into_iter().map(|finding| finding.rule).collect()
 }
 
@@ -169,7 +169,7 @@ proptest! {
         let scenario = scenario(CopySharing::SharedLink, &copies);
         let run = simulate(&scenario).expect("it runs");
         prop_assert!(findings(&run).is_empty());
-        let observation = Observation::of_run(&run).expect("short");
+        let observation = ObservedRun::of_run(&run).expect("short");
         for by in [-1, 1] {
             let mut tampered = observation.clone();
             let operation = chosen.index(tampered.operations.len());

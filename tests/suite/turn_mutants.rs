@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gpusched::audit::{
-    AuditRule, Observation, ObservedContexts, ObservedCopy, ObservedKernel, ObservedTurn, ObservedTurns, ObservedWork,
+    AuditRule, ObservedContexts, ObservedCopy, ObservedKernel, ObservedRun, ObservedTurn, ObservedTurns, ObservedWork,
     Tolerances, audit,
 };
 use gpusched::device::{CopySharing, Preemption, Runlists};
@@ -21,44 +21,44 @@ use crate::generate::{Case, Limits, builtin};
 use crate::generate_processes::with_processes;
 
 /// What was done, and what the audit has to find, if it is a certain rule.
-type Mutant = (Observation, String, Option<AuditRule>);
+type Mutant = (ObservedRun, String, Option<AuditRule>);
 
-fn observe(scenario: &Scenario) -> Observation {
+fn observe(scenario: &Scenario) -> ObservedRun {
     let run = simulate(scenario).expect("it runs");
-    Observation::of_run(&run).expect("it ends within the clock of logs")
+    ObservedRun::of_run(&run).expect("it ends within the clock of logs")
 }
 
-fn found(observation: &Observation) -> Vec<AuditRule> {
+fn found(observation: &ObservedRun) -> Vec<AuditRule> {
     audit(observation, &Tolerances::EXACT, Progress::NONE).findings.iter().map(|finding| finding.rule).collect()
 }
 
-fn seen(observation: &mut Observation) -> Option<&mut ObservedTurns> {
+fn seen(observation: &mut ObservedRun) -> Option<&mut ObservedTurns> {
     match &mut observation.contexts {
         ObservedContexts::Seen(turns) => Some(turns),
         ObservedContexts::One | ObservedContexts::Unseen => None,
     }
 }
 
-fn kernel(observation: &mut Observation, operation: usize) -> Option<&mut ObservedKernel> {
+fn kernel(observation: &mut ObservedRun, operation: usize) -> Option<&mut ObservedKernel> {
     match &mut observation.operations[operation].work {
         ObservedWork::Kernel(kernel) => Some(kernel),
         _ => None,
     }
 }
 
-fn copy(observation: &mut Observation, operation: usize) -> Option<&mut ObservedCopy> {
+fn copy(observation: &mut ObservedRun, operation: usize) -> Option<&mut ObservedCopy> {
     match &mut observation.operations[operation].work {
         ObservedWork::Copy(copy) => Some(copy),
         _ => None,
     }
 }
 
-fn process_of(observation: &Observation, operation: usize) -> usize {
+fn process_of(observation: &ObservedRun, operation: usize) -> usize {
     observation.streams[observation.operations[operation].stream].process
 }
 
 /// Every turn longer, shorter, earlier, later, another's, left out, or in the place of the next.
-fn of_turns(clean: &Observation) -> Vec<Mutant> {
+fn of_turns(clean: &ObservedRun) -> Vec<Mutant> {
     let mut mutants: Vec<Mutant> = Vec::new();
     let ObservedContexts::Seen(turns) = &clean.contexts else { return mutants };
     let mut add = |what: String, rule, change: &dyn Fn(&mut Vec<ObservedTurn>)| {
@@ -107,7 +107,7 @@ fn of_turns(clean: &Observation) -> Vec<Mutant> {
 }
 
 /// Every block longer, shorter, as if it had not paused, in the turn of another, or elsewhere after a pause.
-fn of_blocks(clean: &Observation) -> Vec<Mutant> {
+fn of_blocks(clean: &ObservedRun) -> Vec<Mutant> {
     let mut mutants: Vec<Mutant> = Vec::new();
     let ObservedContexts::Seen(turns) = &clean.contexts else { return mutants };
     for operation in 0..clean.operations.len() {
@@ -154,7 +154,7 @@ fn of_blocks(clean: &Observation) -> Vec<Mutant> {
 }
 
 /// Every copy earlier, later, longer or shorter.
-fn of_copies(clean: &Observation) -> Vec<Mutant> {
+fn of_copies(clean: &ObservedRun) -> Vec<Mutant> {
     let mut mutants: Vec<Mutant> = Vec::new();
     let ObservedContexts::Seen(turns) = &clean.contexts else { return mutants };
     for operation in 0..clean.operations.len() {
@@ -180,7 +180,7 @@ fn of_copies(clean: &Observation) -> Vec<Mutant> {
     mutants
 }
 
-fn all(clean: &Observation) -> Vec<Mutant> {
+fn all(clean: &ObservedRun) -> Vec<Mutant> {
     [of_turns(clean), of_blocks(clean), of_copies(clean)].concat()
 }
 
@@ -232,7 +232,7 @@ fn whatever_is_changed_about_turns_of_three_processes_is_found() {
 }
 
 /// Whether everything about turns could be checked, also when a turn is changed so that it begins as a timer runs out.
-fn is_whole(observation: &Observation) -> bool {
+fn is_whole(observation: &ObservedRun) -> bool {
     let kernels = observation.operations.iter().filter_map(|operation| operation.kernel());
     if kernels.into_iter().any(|kernel| kernel.clock == BlockClock::Wall) {
         return false;

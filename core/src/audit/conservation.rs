@@ -6,10 +6,10 @@
 //!
 //! Where contexts take turns, each is judged by itself, and only while it surely has its turn.
 
-use super::case::Case;
-use super::facts::Sm;
+use super::audited_run::AuditedRun;
+use super::executions::Sm;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::{ObservedContexts, QueueOwner, TimeSource};
+use super::observed_run::{ObservedContexts, QueueOwner, TimeSource};
 use super::resources::Groups;
 use super::rounds::Sequence;
 use super::sweep::BlockEvent;
@@ -18,19 +18,19 @@ use crate::logs::LogTime;
 use crate::proven::Proven;
 
 /// Finds, for each kernel, its longest wait while it was the head and an SM had room for it.
-pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
     let mut worst: Vec<(usize, Idle)> = Vec::new();
-    for context in 0..case.observation.context_count() {
-        for owner in case.observation.queue_owners() {
-            let mut sweep = Sweep::new(case, context, owner);
+    for context in 0..run.observed.context_count() {
+        for owner in run.observed.queue_owners() {
+            let mut sweep = Sweep::new(run, context, owner);
             sweep.run();
             worst.extend(sweep.worst.into_iter().enumerate().filter_map(|(kernel, idle)| Some((kernel, idle?))));
         }
     }
     crate::sorted::sort_by_key(&mut worst, |(_, idle)| idle.from);
     for (kernel, idle) in worst {
-        let operation = &case.observation.operations[kernel];
-        let unknown = case.observation.has_unknown_priority(operation);
+        let operation = &run.observed.operations[kernel];
+        let unknown = run.observed.has_unknown_priority(operation);
         let unless =
             if unknown { "; a log does not tell of copies, priorities or SM masks that could explain it" } else { "" };
         let next =
@@ -55,7 +55,7 @@ struct Idle {
 }
 
 struct Sweep<'c, 'a> {
-    case: &'c Case<'a>,
+    run: &'c AuditedRun<'a>,
     context: usize,
     /// Whose queues of that context are looked at.
     owner: Option<QueueOwner>,
@@ -79,48 +79,48 @@ struct Sweep<'c, 'a> {
 }
 
 impl<'c, 'a> Sweep<'c, 'a> {
-    fn new(case: &'c Case<'a>, context: usize, owner: Option<QueueOwner>) -> Self {
-        let (sms, operations) = (case.observation.device.sms as usize, case.facts.len());
+    fn new(run: &'c AuditedRun<'a>, context: usize, owner: Option<QueueOwner>) -> Self {
+        let (sms, operations) = (run.observed.device.sms as usize, run.executed.len());
         let left =
-            |operation: &super::observation::ObservedOperation| operation.kernel().map_or(0, |k| k.grid as usize);
+            |operation: &super::observed_run::ObservedOperation| operation.kernel().map_or(0, |k| k.grid as usize);
         Self {
-            case,
+            run,
             context,
             owner,
             out_of_turn: false,
-            holds: vec![Sm::empty(&case.observation.device); sms],
+            holds: vec![Sm::empty(&run.observed.device); sms],
             perhaps: Vec::new(),
             surely: vec![false; operations],
-            left: case.observation.operations.iter().map(left).collect(),
+            left: run.observed.operations.iter().map(left).collect(),
             head: None,
             head_since: (LogTime::MIN, LogTime::MIN),
             room_since: vec![None; sms],
             worst: vec![None; operations],
-            groups: Groups::of(&case.observation.device),
+            groups: Groups::of(&run.observed.device),
         }
     }
 
     fn run(&mut self) {
-        let (case, context, owner) = (self.case, self.context, self.owner);
-        let tolerances = &case.clocks.tolerances;
-        let is_own = |operation: usize| case.observation.context_of(operation) == context;
+        let (run, context, owner) = (self.run, self.context, self.owner);
+        let tolerances = &run.clocks.tolerances;
+        let is_own = |operation: usize| run.observed.context_of(operation) == context;
         // SMs are those of the context, and heads those of one of its queues.
-        let is_queued = |index: usize| is_own(index) && case.observation.queue_owner_of(index) == owner;
-        let is_kernel = |index: &usize| case.observation.operations[*index].kernel().is_some() && is_queued(*index);
-        let kernels = || (0..case.facts.len()).filter(is_kernel);
+        let is_queued = |index: usize| is_own(index) && run.observed.queue_owner_of(index) == owner;
+        let is_kernel = |index: &usize| run.observed.operations[*index].kernel().is_some() && is_queued(*index);
+        let kernels = || (0..run.executed.len()).filter(is_kernel);
         let sorted = |mut list: Vec<(LogTime, usize)>| {
             list.sort_unstable();
             list
         };
-        let may = sorted(kernels().map(|index| (case.ready[index].lo.earliest_on_gpu(tolerances), index)).collect());
-        let must = |index: usize| Some((case.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
+        let may = sorted(kernels().map(|index| (run.ready[index].lo.earliest_on_gpu(tolerances), index)).collect());
+        let must = |index: usize| Some((run.ready[index].hi?.latest_on_gpu(tolerances.across_clocks_ns), index));
         let must = sorted(kernels().filter_map(must).filter(|(at, _)| *at < LogTime::MAX).collect());
         let of_context = |event: &BlockEvent| is_own(event.operation());
-        let mut starts = case.counted(case.events.starts().filter(of_context)).peekable();
-        let mut ends = case.events.ends().filter(of_context).peekable();
+        let mut starts = run.counted(run.events.starts().filter(of_context)).peekable();
+        let mut ends = run.events.ends().filter(of_context).peekable();
         let (mut may_at, mut must_at) = (0, 0);
-        let mut turns = others_turns(case, self.context).into_iter().peekable();
-        let horizon = match case.observation.source {
+        let mut turns = others_turns(run, self.context).into_iter().peekable();
+        let horizon = match run.observed.source {
             TimeSource::Simulated { horizon_ns: Some(horizon), .. } => horizon,
             _ => LogTime::MAX,
         };
@@ -172,7 +172,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
         let Some(head) = self.head else { return false };
         let fits = |sm: usize| {
             let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
-            self.case.may_use(head, id) && self.holds[sm].sure_room(&self.case.facts[head].taken) > 0
+            self.run.may_use(head, id) && self.holds[sm].sure_room(&self.run.executed[head].taken) > 0
         };
         let Some(size) = self.cluster_of_head() else { return fits(sm) };
         let group = self.groups.of_sm[sm].map_or(&[][..], |group| &self.groups.sms[group]);
@@ -181,7 +181,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
 
     /// How many SMs of one GPC the head needs at once, if its blocks come in clusters.
     fn cluster_of_head(&self) -> Option<usize> {
-        let clusters = self.case.observation.operations[self.head?].kernel()?.clusters?;
+        let clusters = self.run.observed.operations[self.head?].kernel()?.clusters?;
         Some(clusters.least() as usize)
     }
 
@@ -198,7 +198,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
 
     fn end(&mut self, event: &BlockEvent) {
         let Some(sm) = self.sm(event) else { return };
-        self.holds[sm].change(&self.case.facts[event.operation()].taken, -1);
+        self.holds[sm].change(&self.run.executed[event.operation()].taken, -1);
         self.with_room_of(sm, |sweep, sm| {
             if sweep.room_since[sm].is_none() && sweep.room_for_head(sm) {
                 sweep.room_since[sm] = Some(event.at);
@@ -214,7 +214,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
             self.head_since = (now, now);
         }
         if let Some(sm) = self.sm(event) {
-            self.holds[sm].change(&self.case.facts[kernel].taken, 1);
+            self.holds[sm].change(&self.run.executed[kernel].taken, 1);
             self.with_room_of(sm, |sweep, sm| {
                 if sweep.room_since[sm].is_some() && !sweep.room_for_head(sm) {
                     sweep.judge(sm, now);
@@ -235,15 +235,15 @@ impl<'c, 'a> Sweep<'c, 'a> {
 
     /// The kernel that is surely at the head of the highest queue that is not empty.
     fn choose_head(&mut self, now: LogTime) {
-        let case = self.case;
-        let ahead = |kernel: usize| (case.facts[kernel].priority, case.ready[kernel].lo.latest(), kernel);
+        let run = self.run;
+        let ahead = |kernel: usize| (run.executed[kernel].priority, run.ready[kernel].lo.latest(), kernel);
         let candidates = self.perhaps.iter().copied().filter(|&kernel| self.surely[kernel]);
         // Of several that are equally early one may still be the surest; the order of launches decides.
         let best = candidates.min_by_key(|&kernel| ahead(kernel)).map(|kernel| self.first_of_instant(kernel));
         let head = best.filter(|&best| {
             self.perhaps.iter().all(|&other| {
-                let (own, others) = (case.facts[best].priority, case.facts[other].priority);
-                other == best || others > own || (others == own && case.surely_ahead(best, other))
+                let (own, others) = (run.executed[best].priority, run.executed[other].priority);
+                other == best || others > own || (others == own && run.surely_ahead(best, other))
             })
         });
         if head == self.head {
@@ -252,8 +252,8 @@ impl<'c, 'a> Sweep<'c, 'a> {
         self.judge_all(now);
         self.head = head;
         let told = head.map_or(now, |head| {
-            let entered = case.ready[head].hi.map_or(now, |hi| hi.latest());
-            let surely = case.ready[head].hi.map(|hi| hi.latest_on_gpu(case.clocks.tolerances.across_clocks_ns));
+            let entered = run.ready[head].hi.map_or(now, |hi| hi.latest());
+            let surely = run.ready[head].hi.map(|hi| hi.latest_on_gpu(run.clocks.tolerances.across_clocks_ns));
             if surely == Some(now) { entered } else { now }
         });
         self.begin_wait(now, told);
@@ -262,11 +262,11 @@ impl<'c, 'a> Sweep<'c, 'a> {
     /// Among those that became ready at one instant, the one that is ahead of `kernel`.
     fn first_of_instant(&self, kernel: usize) -> usize {
         let same = |other: usize| {
-            self.case.facts[other].priority == self.case.facts[kernel].priority
-                && self.case.ready[other].lo.latest() == self.case.ready[kernel].lo.latest()
+            self.run.executed[other].priority == self.run.executed[kernel].priority
+                && self.run.ready[other].lo.latest() == self.run.ready[kernel].lo.latest()
         };
         let others = self.perhaps.iter().copied().filter(|&other| other != kernel && same(other));
-        others.fold(kernel, |first, other| if self.case.surely_ahead(other, first) { other } else { first })
+        others.fold(kernel, |first, other| if self.run.surely_ahead(other, first) { other } else { first })
     }
 
     /// From now on it may be the turn of another context, or surely no longer.
@@ -285,7 +285,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
     }
 
     fn judge_all(&mut self, now: LogTime) {
-        if now.since(self.head_since.0) > self.case.clocks.tolerances.one_clock_ns {
+        if now.since(self.head_since.0) > self.run.clocks.tolerances.one_clock_ns {
             (0..self.room_since.len()).for_each(|sm| self.judge(sm, now));
         }
     }
@@ -294,7 +294,7 @@ impl<'c, 'a> Sweep<'c, 'a> {
     fn judge(&mut self, sm: usize, now: LogTime) {
         let (Some(head), Some(room_since)) = (self.head, self.room_since[sm]) else { return };
         let waited = now.since(self.head_since.0.max(room_since));
-        if self.out_of_turn || waited <= self.case.clocks.tolerances.one_clock_ns {
+        if self.out_of_turn || waited <= self.run.clocks.tolerances.one_clock_ns {
             return;
         }
         let from = if room_since > self.head_since.0 { room_since } else { self.head_since.1 };
@@ -309,26 +309,26 @@ impl<'c, 'a> Sweep<'c, 'a> {
 /// The instants at which it becomes possible (`true`), and impossible again (`false`), that another context has the
 /// turn or is switched from. Where turns were not recorded: while another context may have kernels, longer by the
 /// tolerance of clocks and one switch.
-fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
-    match &case.observation.contexts {
+fn others_turns(run: &AuditedRun<'_>, context: usize) -> Vec<(LogTime, bool)> {
+    match &run.observed.contexts {
         ObservedContexts::One => return Vec::new(),
         ObservedContexts::Seen(turns) => {
-            let sequence = Sequence::new(case, turns);
+            let sequence = Sequence::new(run, turns);
             let open = sequence.open_times(context).flat_map(|(from, to)| [(from, false), (to, true)]);
             return [(LogTime::MIN, true)].into_iter().chain(open).collect();
         }
         ObservedContexts::Unseen => {}
     }
-    let switch_cost = case.observation.device.time_slicing.switch_cost;
-    let apart = case.clocks.tolerances.across_clocks_ns;
-    let (over, own) = (surely_over(case), OwnWork::of(case, context));
+    let switch_cost = run.observed.device.time_slicing.switch_cost;
+    let apart = run.clocks.tolerances.across_clocks_ns;
+    let (over, own) = (surely_over(run), OwnWork::of(run, context));
     let mut times: Vec<(LogTime, LogTime)> = Vec::new();
-    for (index, operation) in case.observation.operations.iter().enumerate() {
-        if !case.observation.runs_in_turns(&operation.work) || case.observation.context_of(index) == context {
+    for (index, operation) in run.observed.operations.iter().enumerate() {
+        if !run.observed.runs_in_turns(&operation.work) || run.observed.context_of(index) == context {
             continue;
         }
         // The clocks of two processes are compared by way of the host's.
-        let from = case.ready[index].lo.earliest_on_gpu(&case.clocks.tolerances).saturating_sub(2 * apart);
+        let from = run.ready[index].lo.earliest_on_gpu(&run.clocks.tolerances).saturating_sub(2 * apart);
         let to = over[index].saturating_add(2 * apart);
         // T3: also on an idle GPU a switch costs time, from when the context has something to do again.
         times.push((from, own.from(to).after(switch_cost)));
@@ -345,13 +345,13 @@ fn others_turns(case: &Case<'_>, context: usize) -> Vec<(LogTime, bool)> {
 }
 
 /// By when each operation was surely over: when it was seen to be, or something behind it in its stream had started.
-fn surely_over(case: &Case<'_>) -> Vec<LogTime> {
-    let mut behind: Vec<LogTime> = vec![LogTime::MAX; case.observation.streams.len()];
-    let mut over = vec![LogTime::MAX; case.facts.len()];
-    for (index, facts) in case.facts.iter().enumerate().rev() {
-        let Some(behind) = behind.get_mut(case.observation.operations[index].stream) else { continue };
-        over[index] = facts.finish.unwrap_or(*behind);
-        *behind = facts.first_start.unwrap_or(*behind).min(*behind);
+fn surely_over(run: &AuditedRun<'_>) -> Vec<LogTime> {
+    let mut behind: Vec<LogTime> = vec![LogTime::MAX; run.observed.streams.len()];
+    let mut over = vec![LogTime::MAX; run.executed.len()];
+    for (index, executed) in run.executed.iter().enumerate().rev() {
+        let Some(behind) = behind.get_mut(run.observed.operations[index].stream) else { continue };
+        over[index] = executed.finish.unwrap_or(*behind);
+        *behind = executed.first_start.unwrap_or(*behind).min(*behind);
     }
     over
 }
@@ -361,14 +361,14 @@ fn surely_over(case: &Case<'_>) -> Vec<LogTime> {
 struct OwnWork(Vec<(LogTime, LogTime)>);
 
 impl OwnWork {
-    fn of(case: &Case<'_>, context: usize) -> Self {
-        let apart = case.clocks.tolerances.across_clocks_ns;
-        let own = (0..case.facts.len()).filter(|&index| {
-            case.observation.operations[index].kernel().is_some() && case.observation.context_of(index) == context
+    fn of(run: &AuditedRun<'_>, context: usize) -> Self {
+        let apart = run.clocks.tolerances.across_clocks_ns;
+        let own = (0..run.executed.len()).filter(|&index| {
+            run.observed.operations[index].kernel().is_some() && run.observed.context_of(index) == context
         });
         let times = own.filter_map(|index| {
-            let finish = case.facts[index].finish.unwrap_or(LogTime::MAX);
-            Some((finish, case.ready[index].hi?.latest_on_gpu(apart)))
+            let finish = run.executed[index].finish.unwrap_or(LogTime::MAX);
+            Some((finish, run.ready[index].hi?.latest_on_gpu(apart)))
         });
         let mut times: Vec<(LogTime, LogTime)> = times.collect();
         times.sort_unstable();

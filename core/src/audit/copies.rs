@@ -1,12 +1,12 @@
-//! Copies, where their times are known: each engine serves one at a time, in the order of its queue, without a pause;
-//! or at once, where copies share its link. Those of contexts that take turns are served in these (T5).
+//! Checks copies whose times are known: each engine serves one at a time, in the order of its queue, without a pause;
+//! or all at once, where copies share its link. Those of contexts that take turns are served in these (T5).
 
 use std::collections::BTreeMap;
 
-use super::case::Case;
+use super::audited_run::AuditedRun;
 use super::finding::{AuditRule, Finding, length};
 use super::launches::Stamp;
-use super::observation::{Observation, ObservedCopy, ObservedTurns, ObservedWork, TimeSource};
+use super::observed_run::{ObservedCopy, ObservedRun, ObservedTurns, ObservedWork, TimeSource};
 use super::rounds::Sequence;
 use crate::device::CopySharing;
 use crate::limits::count_turn;
@@ -22,11 +22,11 @@ struct Served {
 }
 
 /// What is asked of the copies of each engine, in launch order.
-fn by_engine<T>(observation: &Observation, of: impl Fn(usize, &ObservedCopy) -> Option<T>) -> BTreeMap<u32, Vec<T>> {
+fn by_engine<T>(observed: &ObservedRun, of: impl Fn(usize, &ObservedCopy) -> Option<T>) -> BTreeMap<u32, Vec<T>> {
     let mut engines: BTreeMap<u32, Vec<T>> = BTreeMap::new();
-    for (operation, observed) in observation.operations.iter().enumerate() {
-        let ObservedWork::Copy(copy) = &observed.work else { continue };
-        if let Some(asked) = of(operation, copy) {
+    for (index, operation) in observed.operations.iter().enumerate() {
+        let ObservedWork::Copy(copy) = &operation.work else { continue };
+        if let Some(asked) = of(index, copy) {
             engines.entry(copy.engine).or_default().push(asked);
         }
     }
@@ -34,24 +34,24 @@ fn by_engine<T>(observation: &Observation, of: impl Fn(usize, &ObservedCopy) -> 
 }
 
 /// Checks each engine.
-pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let device = &case.observation.device;
+pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let device = &run.observed.device;
     let shared = device.copy.sharing == CopySharing::SharedLink;
-    let by_turns = !shared || case.observation.copies_run_in_turns();
-    if by_turns && case.observation.turns().is_some() {
+    let by_turns = !shared || run.observed.copies_run_in_turns();
+    if by_turns && run.observed.turns().is_some() {
         return;
     }
-    let mut engines = by_engine(case.observation, |operation, copy| {
+    let mut engines = by_engine(run.observed, |operation, copy| {
         let [start, end] = copy.times_ns?;
-        Some(Served { operation, ready: case.ready[operation].lo.gpu, start, end })
+        Some(Served { operation, ready: run.ready[operation].lo.gpu, start, end })
     });
     for served in engines.values_mut() {
         // Ready at one instant through one event: launch order. Where that order is not known, either is accepted.
         crate::sorted::sort_by_key(served, |copy| {
             let at = copy.ready.map(|stamp| stamp.at);
-            let rank = if case.clocks.exact { copy.ready.map(|stamp| stamp.rank) } else { None };
+            let rank = if run.clocks.exact { copy.ready.map(|stamp| stamp.rank) } else { None };
             // One without length may have begun and ended where the next began.
-            let seen = if case.clocks.exact { None } else { Some((copy.start, copy.end)) };
+            let seen = if run.clocks.exact { None } else { Some((copy.start, copy.end)) };
             (at, rank, seen, copy.operation)
         });
         let mut free = LogTime::MIN;
@@ -65,7 +65,7 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 } else {
                     format!("it started {} after its turn on the idle copy engine", length(wrong))
                 };
-                let name = &case.observation.operations[copy.operation].name;
+                let name = &run.observed.operations[copy.operation].name;
                 findings.push(Finding::new(AuditRule::C2, name, copy.start, wrong.unsigned_abs(), what));
             }
             free = free.max(copy.end);
@@ -89,20 +89,20 @@ struct OnLink {
 /// Copies that share a link: at every instant each has an equal share, and it ends with the nanosecond in which it has
 /// had what it takes alone. So the link gives no more than there is, and loses nothing. Every copy is judged by the
 /// times at which the others were seen to run; in a measured run nobody saw copies begin.
-pub(super) fn check_links(observation: &Observation, findings: &mut Vec<Finding>) {
-    let TimeSource::Simulated { horizon_ns, .. } = observation.source else { return };
-    let is_in_turns = observation.turns().is_some() && observation.copies_run_in_turns();
-    if observation.device.copy.sharing != CopySharing::SharedLink || is_in_turns {
+pub(super) fn check_links(observed: &ObservedRun, findings: &mut Vec<Finding>) {
+    let TimeSource::Simulated { horizon_ns, .. } = observed.source else { return };
+    let is_in_turns = observed.turns().is_some() && observed.copies_run_in_turns();
+    if observed.device.copy.sharing != CopySharing::SharedLink || is_in_turns {
         return;
     }
-    let links = by_engine(observation, |operation, copy| {
+    let links = by_engine(observed, |operation, copy| {
         let ([start, end], alone) = copy.times_ns.zip(copy.duration_ns)?;
         Some(OnLink { operation, start, end, alone: u128::from(alone.unsigned_abs()) })
     });
     for copies in links.values() {
         let given = Given::of(copies);
         for copy in copies {
-            let name = &observation.operations[copy.operation].name;
+            let name = &observed.operations[copy.operation].name;
             let judged = given.judge(copy, horizon_ns);
             findings.extend(judged.map(|(by, what)| Finding::new(AuditRule::Duration, name, copy.start, by, what)));
         }
@@ -189,29 +189,29 @@ struct PendingCopy {
 /// T5: copies of several contexts on one engine, in a simulated run. Where all engines share a runlist, copies go on in
 /// the turns of their contexts. Otherwise contexts take turns on each engine by themselves, and when each copy should
 /// have begun and ended follows from when all of them were ready.
-pub(super) fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let Some(turns) = case.observation.turns() else { return };
-    let mut engines = by_engine(case.observation, |operation, copy| {
-        let (at, context) = (case.ready[operation].lo.latest(), case.observation.context_of(operation));
+pub(super) fn check_turns(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let Some(turns) = run.observed.turns() else { return };
+    let mut engines = by_engine(run.observed, |operation, copy| {
+        let (at, context) = (run.ready[operation].lo.latest(), run.observed.context_of(operation));
         let left = copy.duration_ns.filter(|_| at < LogTime::MAX)?;
         Some(PendingCopy { operation, context, at, left, start: None, end: None })
     });
     for copies in engines.values_mut() {
-        crate::sorted::sort_by_key(copies, |copy| (case.ready[copy.operation].lo.gpu, copy.operation));
-        if case.observation.copies_run_in_turns() {
-            in_turns(case, turns, copies);
+        crate::sorted::sort_by_key(copies, |copy| (run.ready[copy.operation].lo.gpu, copy.operation));
+        if run.observed.copies_run_in_turns() {
+            in_turns(run, turns, copies);
         } else {
-            by_themselves(case, turns, copies);
+            by_themselves(run, turns, copies);
         }
         for copy in copies.iter() {
-            findings.extend(judged(case, turns, copy));
+            findings.extend(judged(run, turns, copy));
         }
     }
 }
 
-fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &PendingCopy) -> Option<Finding> {
-    let observed = &case.observation.operations[copy.operation];
-    let ObservedWork::Copy(seen) = &observed.work else { return None };
+fn judged(run: &AuditedRun<'_>, turns: &ObservedTurns, copy: &PendingCopy) -> Option<Finding> {
+    let operation = &run.observed.operations[copy.operation];
+    let ObservedWork::Copy(seen) = &operation.work else { return None };
     let in_run = |at: Option<LogTime>| at.filter(|&at| at <= turns.run_end_ns);
     let (start, end) = (seen.times_ns.map(|times| times[0]), seen.times_ns.map(|times| times[1]));
     let (seen, wanted) = ((in_run(start), in_run(end)), (in_run(copy.start), in_run(copy.end)));
@@ -224,13 +224,13 @@ fn judged(case: &Case<'_>, turns: &ObservedTurns, copy: &PendingCopy) -> Option<
     let what =
         format!("by the turns of the contexts on its engine it was due {}, and came {}", said(wanted), said(seen));
     let (at, by) = (seen.or(wanted).unwrap_or(copy.at), seen.zip(wanted).map_or(0, |(one, other)| one.abs_diff(other)));
-    Some(Finding::new(AuditRule::T5, &observed.name, at, by, what))
+    Some(Finding::new(AuditRule::T5, &operation.name, at, by, what))
 }
 
 /// Each context runs its copies one after another in its turns.
-fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
-    let sequence = Sequence::new(case, turns);
-    for context in 0..case.observation.context_count() {
+fn in_turns(run: &AuditedRun<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
+    let sequence = Sequence::new(run, turns);
+    for context in 0..run.observed.context_count() {
         let open: Vec<(LogTime, LogTime)> = sequence.open_times(context).collect();
         let whole: Vec<_> = turns.turns.iter().filter(|turn| turn.process == context).collect();
         let mut free = LogTime::MIN;
@@ -255,10 +255,10 @@ fn in_turns(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) 
 }
 
 /// The contexts take turns on the engine.
-fn by_themselves(case: &Case<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
+fn by_themselves(run: &AuditedRun<'_>, turns: &ObservedTurns, copies: &mut [PendingCopy]) {
     // Levels are those of the compute engine (T6).
     let round: Vec<usize> = (0..turns.levels.len()).collect();
-    let slice = i64::try_from(case.observation.device.time_slicing.copy_time_slice.as_ns()).or_most().max(1);
+    let slice = i64::try_from(run.observed.device.time_slicing.copy_time_slice.as_ns()).or_most().max(1);
     let (mut now, mut place) = (LogTime::MIN, round.len() - 1);
     // The first copy of a context that is not done.
     let next_of = |copies: &[PendingCopy], context: usize| {

@@ -1,4 +1,4 @@
-//! What an audit finds, and how far off measured times may be.
+//! What an audit finds: which rule was broken by what, and when; and how far off measured times may be.
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
-//! Points in time on one of two clocks, when one surely came before another, and what was launched before an operation:
-//! for certain, or perhaps.
+//! Order in time, where times are of two clocks: when one instant surely came before another, and which operations were
+//! launched before another one, for certain or perhaps.
 
 use std::collections::BTreeMap;
 
 use super::finding::Tolerances;
-use super::observation::{Observation, ObservedOperation, ObservedWork};
+use super::observed_run::{ObservedOperation, ObservedRun, ObservedWork};
 use crate::device::ChannelOrder;
 use crate::logs::LogTime;
 
@@ -196,13 +196,13 @@ pub(super) struct Channels {
 
 impl Channels {
     /// Streams are dealt to those of their process, or green context that has work queues of its own, in turn.
-    pub(super) fn of(observation: &Observation) -> Self {
-        let device = &observation.device;
+    pub(super) fn of(observed: &ObservedRun) -> Self {
+        let device = &observed.device;
         if device.channel_order != ChannelOrder::Submission {
             return Self::default();
         }
-        let mut used = vec![false; observation.streams.len()];
-        for operation in observation.operations.iter().filter(|operation| joins(&operation.work)) {
+        let mut used = vec![false; observed.streams.len()];
+        for operation in observed.operations.iter().filter(|operation| joins(&operation.work)) {
             if let Some(used) = used.get_mut(operation.stream) {
                 *used = true;
             }
@@ -210,14 +210,14 @@ impl Channels {
         let mut dealt: BTreeMap<_, usize> = BTreeMap::new();
         // Streams of each channel that are used, by whose channels these are, and which of them it is.
         let mut users: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        for (number, stream) in observation.streams.iter().enumerate() {
+        for (number, stream) in observed.streams.iter().enumerate() {
             let Some(all) = stream.work_queues.or(device.channels) else { continue };
             let pool = (stream.process, stream.green_context.filter(|_| stream.work_queues.is_some()));
             let before = dealt.entry(pool).or_default();
             users.entry((pool, *before % all.max(1) as usize)).or_default().extend(used[number].then_some(number));
             *before += 1;
         }
-        let mut of_stream = vec![None; observation.streams.len()];
+        let mut of_stream = vec![None; observed.streams.len()];
         for (channel, streams) in users.into_values().enumerate().filter(|(_, streams)| streams.len() > 1) {
             for stream in streams {
                 of_stream[stream] = Some(channel);

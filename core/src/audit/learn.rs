@@ -1,10 +1,10 @@
-//! Which placement policy, or which order of SMs, explains best where measured blocks went.
+//! Finds the placement policy, and the order of SMs, that explain best where measured blocks went.
 
 use serde::Serialize;
 
-use super::case::Case;
+use super::audited_run::AuditedRun;
 use super::finding::Tolerances;
-use super::observation::Observation;
+use super::observed_run::ObservedRun;
 use super::placement::{Misplaced, PlacementStatistic, explained};
 use crate::device::{Device, DeviceSpec, Gpcs, Placement, SmNumbering, SmOrder};
 use crate::limits::end_if_stopped;
@@ -49,8 +49,8 @@ pub(crate) struct PlacementTried {
 
 /// Tries the policies with the orders that devices have, and with the order in which the log's own first wave served
 /// the SMs, also as that of GPCs.
-pub fn learn_placement(observation: &Observation, tolerances: &Tolerances) -> LearnedPlacement {
-    let device = &observation.device;
+pub fn learn_placement(observed: &ObservedRun, tolerances: &Tolerances) -> LearnedPlacement {
+    let device = &observed.device;
     let mut candidates = Vec::new();
     let mut add = |order: &str, change: &dyn Fn(&mut DeviceSpec)| {
         candidates.extend(device.with(change).ok().map(|device| (order.to_owned(), device)));
@@ -66,7 +66,7 @@ pub fn learn_placement(observation: &Observation, tolerances: &Tolerances) -> Le
     if device.gpcs.is_some() {
         add("GPCs of the device", &|spec| spec.placement = Placement::Gpc);
     }
-    if let Some((kernel, order)) = first_wave(observation) {
+    if let Some((kernel, order)) = first_wave(observed) {
         let seen = order.len();
         let rest = (0..device.sms).filter(|sm| !order.contains(sm));
         let whole: Vec<u32> = order.iter().copied().chain(rest).collect();
@@ -85,9 +85,9 @@ pub fn learn_placement(observation: &Observation, tolerances: &Tolerances) -> Le
     let mut tried = Vec::new();
     for (order, device) in candidates {
         end_if_stopped();
-        let observation = Observation { device: device.clone(), ..observation.clone() };
+        let observed = ObservedRun { device: device.clone(), ..observed.clone() };
         let (PlacementStatistic { policy, decidable, followed }, first_elsewhere) =
-            explained(&Case::new(&observation, tolerances), device.placement);
+            explained(&AuditedRun::new(&observed, tolerances), device.placement);
         tried.push(PlacementTried { policy, order, decidable, followed, first_elsewhere, device });
     }
     // The largest share first, and of equals the one of most blocks, then the one that was tried first.
@@ -97,12 +97,12 @@ pub fn learn_placement(observation: &Observation, tolerances: &Tolerances) -> Le
         };
         share(other, one).cmp(&share(one, other)).then(other.followed.cmp(&one.followed))
     });
-    let blocks = observation.kernels().map(|kernel| kernel.blocks.len()).sum();
+    let blocks = observed.kernels().map(|kernel| kernel.blocks.len()).sum();
     for tried in &mut tried {
         let found = format!(
             "found by gpusched audit --learn-placement from {}: {} of {} blocks whose SM can be told are where {} puts \
              them; {} blocks in all",
-            observation.title,
+            observed.title,
             tried.followed,
             tried.decidable,
             tried.policy.name(),
@@ -111,7 +111,7 @@ pub fn learn_placement(observation: &Observation, tolerances: &Tolerances) -> Le
         let said = tried.device.with(|spec| say(spec, &found));
         tried.device = said.unwrap_or_else(|_| tried.device.clone());
     }
-    LearnedPlacement { run: observation.title.to_string(), blocks, tried }
+    LearnedPlacement { run: observed.title.to_string(), blocks, tried }
 }
 
 /// Says of a device where its order of SMs is from.
@@ -126,15 +126,15 @@ fn say(spec: &mut DeviceSpec, found: &str) {
 
 /// The order in which a kernel served SMs until it came back to one: of the kernel that served most of them, the first
 /// of equals.
-fn first_wave(observation: &Observation) -> Option<(String, Vec<u32>)> {
+fn first_wave(observed: &ObservedRun) -> Option<(String, Vec<u32>)> {
     let served = |blocks: &BlockList| {
-        let mut is_served = vec![false; observation.device.sms as usize];
+        let mut is_served = vec![false; observed.device.sms as usize];
         let first =
             |sm: &&u32| is_served.get_mut(**sm as usize).is_some_and(|is_served| !std::mem::replace(is_served, true));
         blocks.sms.iter().take_while(first).copied().collect::<Vec<u32>>()
     };
     let mut longest: Option<(String, Vec<u32>)> = None;
-    for operation in &observation.operations {
+    for operation in &observed.operations {
         let Some(kernel) = operation.kernel().filter(|kernel| kernel.is_whole()) else { continue };
         let order = served(&kernel.blocks);
         if longest.as_ref().is_none_or(|(_, longest)| order.len() > longest.len()) {

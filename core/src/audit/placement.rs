@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::case::Case;
-use super::facts::{Sm, Taken};
+use super::audited_run::AuditedRun;
+use super::executions::{Sm, Taken};
 use super::finding::{AuditRule, Finding, Tolerances};
-use super::observation::{Observation, ObservedKernel, ObservedOperation, TimeSource};
+use super::observed_run::{ObservedKernel, ObservedOperation, ObservedRun, TimeSource};
 use super::resources::Groups;
 use super::sweep::{BlockEvent, Blocks, Merge, Run, Sequence};
 use crate::device::{Device, RegisterDealing};
@@ -43,21 +43,21 @@ fn is_usual(policy: &Placement) -> bool {
 }
 
 /// By which policy the SM of a block is told.
-fn policy_of(observation: &Observation) -> Placement {
-    match observation.source {
+fn policy_of(observed: &ObservedRun) -> Placement {
+    match observed.source {
         TimeSource::Simulated { placement, .. } if placement.goes_by_gpcs() => placement,
-        TimeSource::Measured if observation.device.placement.goes_by_gpcs() => observation.device.placement,
+        TimeSource::Measured if observed.device.placement.goes_by_gpcs() => observed.device.placement,
         _ => Placement::MostRoom,
     }
 }
 
 /// Counts; and where the trace says that it was placed by this policy, finds the blocks that were not.
-pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementStatistic {
-    let policy = policy_of(case.observation);
-    let judged = matches!(case.observation.source, TimeSource::Simulated { placement, .. } if placement == policy);
-    count(case, policy, |event, predicted| {
+pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) -> PlacementStatistic {
+    let policy = policy_of(run.observed);
+    let judged = matches!(run.observed.source, TimeSource::Simulated { placement, .. } if placement == policy);
+    count(run, policy, |event, predicted| {
         if judged {
-            let name = &case.observation.operations[event.operation()].name;
+            let name = &run.observed.operations[event.operation()].name;
             let what = format!("{} would have put it on SM {predicted}", policy.name());
             let finding = Finding::new(AuditRule::Placement, name, event.at, 1, what);
             findings.push(finding.of_block(event.block as usize, event.sm).counted_in("blocks"));
@@ -66,9 +66,9 @@ pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) -> PlacementSt
 }
 
 /// Counts, and calls `misplaced` with each block that was elsewhere and the SM on which it should have been.
-fn count(case: &Case<'_>, policy: Placement, mut misplaced: impl FnMut(&BlockEvent, u32)) -> PlacementStatistic {
+fn count(run: &AuditedRun<'_>, policy: Placement, mut misplaced: impl FnMut(&BlockEvent, u32)) -> PlacementStatistic {
     let mut statistic = PlacementStatistic { policy, ..PlacementStatistic::default() };
-    walk(case, policy, |event, predicted| {
+    walk(run, policy, |event, predicted| {
         let Some(predicted) = predicted else { return };
         statistic.decidable += 1;
         if event.sm == Some(predicted) {
@@ -92,20 +92,20 @@ pub struct DecidableBlock {
 
 /// All of them. Where a real GPU goes back to its lone TPCs is not known, so that from there on the same order gives
 /// other blocks to its SMs than a simulated one: of each kernel only those before count.
-pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> Vec<DecidableBlock> {
-    let case = Case::new(observation, tolerances);
+pub fn decidable_blocks(observed: &ObservedRun, tolerances: &Tolerances) -> Vec<DecidableBlock> {
+    let run = AuditedRun::new(observed, tolerances);
     let mut blocks = Vec::new();
-    let device = &observation.device;
-    let mut departed = vec![false; observation.operations.len()];
-    let policy = policy_of(observation);
+    let device = &observed.device;
+    let mut departed = vec![false; observed.operations.len()];
+    let policy = policy_of(observed);
     let goes_by_lone_tpcs = policy.goes_by_gpcs() && !device.lone_sms().is_empty();
-    walk(&case, policy, |event, predicted| {
+    walk(&run, policy, |event, predicted| {
         let departed = &mut departed[event.operation()];
         *departed |= predicted.is_none() || goes_by_lone_tpcs && event.block >= device.sms;
         if *departed {
             return;
         }
-        let origin = observation.operations[event.operation()].origin;
+        let origin = observed.operations[event.operation()].origin;
         if let (Some(origin), Some(sm)) = (origin, event.sm) {
             blocks.push(DecidableBlock { origin, block: event.block as usize, sm });
         }
@@ -115,11 +115,11 @@ pub fn decidable_blocks(observation: &Observation, tolerances: &Tolerances) -> V
 
 /// How a policy explains measured blocks: how many it can tell the SM of, how many were there, and the first that was
 /// not.
-pub(super) fn explained(case: &Case<'_>, policy: Placement) -> (PlacementStatistic, Option<Misplaced>) {
+pub(super) fn explained(run: &AuditedRun<'_>, policy: Placement) -> (PlacementStatistic, Option<Misplaced>) {
     let mut first = None;
-    let statistic = count(case, policy, |event, predicted| {
+    let statistic = count(run, policy, |event, predicted| {
         if let Some(sm) = event.sm {
-            let kernel = || case.observation.operations[event.operation()].name.clone();
+            let kernel = || run.observed.operations[event.operation()].name.clone();
             first.get_or_insert_with(|| Misplaced { kernel: kernel(), block: event.block as usize, sm, predicted });
         }
     });
@@ -142,35 +142,35 @@ pub struct Misplaced {
 
 /// Calls `visit` with each decidable block and the SM that the model chooses for it, and with blocks among them of
 /// which it is known that nobody can tell.
-fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, Option<u32>)) {
-    let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
-    let device = &observation.device;
+fn walk(run: &AuditedRun<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, Option<u32>)) {
+    let (observed, tolerance) = (run.observed, run.clocks.tolerances.one_clock_ns);
+    let device = &observed.device;
     // For each context: what others have on the SMs is put aside while it has its turn.
-    let mut contexts = vec![Sms::idle(device); observation.context_count()];
+    let mut contexts = vec![Sms::idle(device); observed.context_count()];
     let order = device.sm_preference(policy);
     // Behind the SM that got the last block, for round-robin.
     let mut cursor = 0;
-    let has_clusters = observation.kernels().any(|kernel| kernel.clusters.is_some());
-    let mut dealing = (policy.goes_by_gpcs() || has_clusters).then(|| Dealing::new(case));
-    let simulated = observation.is_simulated();
-    if !observation.client_sms.is_empty() || observation.virtual_sms {
+    let has_clusters = observed.kernels().any(|kernel| kernel.clusters.is_some());
+    let mut dealing = (policy.goes_by_gpcs() || has_clusters).then(|| Dealing::new(run));
+    let simulated = observed.is_simulated();
+    if !observed.client_sms.is_empty() || observed.virtual_sms {
         return;
     }
-    if simulated && (!case.clocks.exact || case.channels_bind() || observation.has_dependent_launches()) {
+    if simulated && (!run.clocks.exact || run.channels_bind() || observed.has_dependent_launches()) {
         // The order of assignment is not known: without lengths several rounds share one instant, as where a kernel is
         // launched at the instant at which the latency of its trigger ends; with few channels kernels wait for those
         // too.
         return;
     }
-    let (mut ends, mut last_end) = (case.events.ends().peekable(), None);
-    let mut starts = Starts::of(assignments(case));
-    for event in case.counted(assignments(case)) {
+    let (mut ends, mut last_end) = (run.events.ends().peekable(), None);
+    let mut starts = Starts::of(assignments(run));
+    for event in run.counted(assignments(run)) {
         while let Some(end) = ends.next_if(|end| end.at <= event.at) {
-            contexts[observation.context_of(end.operation())].change(&end, &case.facts[end.operation()].taken, -1);
+            contexts[observed.context_of(end.operation())].change(&end, &run.executed[end.operation()].taken, -1);
             last_end = Some(end.at);
         }
         let operation = event.operation();
-        let sms = &mut contexts[observation.context_of(operation)];
+        let sms = &mut contexts[observed.context_of(operation)];
         let near = |at: LogTime| at.abs_diff(event.at) <= tolerance.unsigned_abs();
         let mut disturbed = || {
             ends.peek().is_some_and(|end| near(end.at))
@@ -183,15 +183,15 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
             None => false,
         };
         if is_dealt || !disturbed {
-            sms.count(&case.facts[operation].taken);
-            let rooms = order.iter().filter(|&&sm| case.may_use(operation, sm)).filter_map(|&sm| {
+            sms.count(&run.executed[operation].taken);
+            let rooms = order.iter().filter(|&&sm| run.may_use(operation, sm)).filter_map(|&sm| {
                 let room = sms.room(sm)?;
                 (room > 0).then_some((sm, room))
             });
             if let Some(dealing) = dealing.as_mut().filter(|_| is_dealt) {
-                let predicted = dealing.predict(case, &event, last_end, || rooms.collect());
+                let predicted = dealing.predict(run, &event, last_end, || rooms.collect());
                 visit(&event, predicted);
-                sms.change(&event, &case.facts[operation].taken, 1);
+                sms.change(&event, &run.executed[operation].taken, 1);
                 continue;
             }
             let best = match policy {
@@ -212,7 +212,7 @@ fn walk(case: &Case<'_>, policy: Placement, mut visit: impl FnMut(&BlockEvent, O
             }
         }
         cursor = event.sm.map_or(cursor, |sm| sm.saturating_add(1));
-        sms.change(&event, &case.facts[operation].taken, 1);
+        sms.change(&event, &run.executed[operation].taken, 1);
     }
 }
 
@@ -289,19 +289,19 @@ impl Sms {
 }
 
 /// All blocks in the order of assignment, as far as it can be known: none starts before those before it in its kernel.
-fn assignments<'c>(case: &'c Case<'_>) -> impl Iterator<Item = BlockEvent> + 'c {
-    let mut kernels: Vec<usize> = (0..case.facts.len()).collect();
-    crate::sorted::sort_by_key(&mut kernels, |&index| (case.ready[index].lo.latest(), case.ready[index].lo.gpu, index));
+fn assignments<'c>(run: &'c AuditedRun<'_>) -> impl Iterator<Item = BlockEvent> + 'c {
+    let mut kernels: Vec<usize> = (0..run.executed.len()).collect();
+    crate::sorted::sort_by_key(&mut kernels, |&index| (run.ready[index].lo.latest(), run.ready[index].lo.gpu, index));
     // By operation: the place of its kernel in the order of the queues.
     let mut place = vec![0; kernels.len()];
     for (position, index) in kernels.into_iter().enumerate() {
         place[index] = position;
     }
     let assigned = move |operation: u32| {
-        let (index, blocks) = (operation as usize, Blocks::of(case.observation, operation));
-        Assigned { blocks, next: 0, last: (LogTime::MIN, case.facts[index].priority, place[index]) }
+        let (index, blocks) = (operation as usize, Blocks::of(run.observed, operation));
+        Assigned { blocks, next: 0, last: (LogTime::MIN, run.executed[index].priority, place[index]) }
     };
-    let operations = (0_u32..).take(case.facts.len());
+    let operations = (0_u32..).take(run.executed.len());
     let first = operations.filter_map(|operation| Some((assigned(operation).key()?, operation))).collect();
     Merge::new(first, assigned).flat_map(|Run { blocks, places, more: mut last }| {
         places.filter_map(move |block| {
@@ -374,23 +374,23 @@ struct Wave {
 }
 
 impl Dealing {
-    fn new(case: &Case<'_>) -> Self {
+    fn new(run: &AuditedRun<'_>) -> Self {
         let grid = |operation: &ObservedOperation| operation.kernel().map_or(0, |kernel| kernel.grid);
-        let blocks = case.observation.operations.iter().map(grid).collect();
-        let is_measured = !case.observation.is_simulated();
+        let blocks = run.observed.operations.iter().map(grid).collect();
+        let is_measured = !run.observed.is_simulated();
         // Which of its blocks a log lacks nobody knows.
         let is_open =
             |operation: &ObservedOperation| is_measured && !operation.kernel().is_some_and(ObservedKernel::is_whole);
         let wave = |operation| Wave { is_open: is_open(operation), ..Wave::default() };
         let is_clustered = |operation: &ObservedOperation| operation.kernel().is_some_and(|it| it.clusters.is_some());
         Self {
-            groups: Groups::of(&case.observation.device),
-            is_clustered: case.observation.operations.iter().map(is_clustered).collect(),
-            waves: case.observation.operations.iter().map(wave).collect(),
+            groups: Groups::of(&run.observed.device),
+            is_clustered: run.observed.operations.iter().map(is_clustered).collect(),
+            waves: run.observed.operations.iter().map(wave).collect(),
             blocks,
-            lone: case.observation.device.lone_sms(),
+            lone: run.observed.device.lone_sms(),
             is_measured,
-            had_room: had_room(case),
+            had_room: had_room(run),
         }
     }
 
@@ -422,7 +422,7 @@ impl Dealing {
     /// many blocks, in the order of the policy.
     fn predict(
         &mut self,
-        case: &Case<'_>,
+        run: &AuditedRun<'_>,
         event: &BlockEvent,
         last_end: Option<LogTime>,
         rooms: impl FnOnce() -> Vec<(u32, i64)>,
@@ -431,7 +431,7 @@ impl Dealing {
         if wave.begun.is_none() {
             wave.begun = Some((event.at, last_end));
             let left = self.blocks[event.operation()].saturating_sub(event.block);
-            let kernel = case.observation.operations[event.operation()].kernel();
+            let kernel = run.observed.operations[event.operation()].kernel();
             let clustered = kernel.and_then(|kernel| Some((kernel, kernel.clusters?)));
             wave.expected = match clustered {
                 Some((kernel, clusters)) => self.groups.deal(kernel, clusters, event.block, &rooms()),
@@ -457,44 +457,44 @@ impl Dealing {
 
 /// Of each measured kernel whether it surely had room for its share of blocks on every SM: with all blocks of others
 /// that were there, or may have been by the tolerance, while its own began.
-fn had_room(case: &Case<'_>) -> Vec<bool> {
-    let observation = case.observation;
-    let mut found = vec![false; observation.operations.len()];
-    if observation.is_simulated() {
+fn had_room(run: &AuditedRun<'_>) -> Vec<bool> {
+    let observed = run.observed;
+    let mut found = vec![false; observed.operations.len()];
+    if observed.is_simulated() {
         return found;
     }
-    let (device, tolerance) = (&observation.device, case.clocks.tolerances.one_clock_ns);
+    let (device, tolerance) = (&observed.device, run.clocks.tolerances.one_clock_ns);
     let gap = i64::try_from(device.block_gap.as_ns()).or_most();
     let span = |operation: usize| {
-        let facts = &case.facts[operation];
-        Some((facts.first_start?.saturating_sub(tolerance), facts.last_start.saturating_add(tolerance), facts.finish?))
+        let ran = &run.executed[operation];
+        Some((ran.first_start?.saturating_sub(tolerance), ran.last_start.saturating_add(tolerance), ran.finish?))
     };
     let mut by_start: Vec<usize> = (0..found.len()).filter(|&operation| span(operation).is_some()).collect();
-    crate::sorted::sort_by_key(&mut by_start, |&operation| case.facts[operation].first_start);
+    crate::sorted::sort_by_key(&mut by_start, |&operation| run.executed[operation].first_start);
     // Those that have begun and had not ended when the last one looked at began.
     let (mut there, mut ahead) = (Vec::<usize>::new(), by_start.iter().copied().peekable());
     for &operation in &by_start {
-        let (Some((from, to, _)), Some(kernel)) = (span(operation), observation.operations[operation].kernel()) else {
+        let (Some((from, to, _)), Some(kernel)) = (span(operation), observed.operations[operation].kernel()) else {
             continue;
         };
         there.retain(|&other| span(other).is_some_and(|(.., finish)| finish.saturating_add(gap) >= from));
-        while let Some(next) = ahead.next_if(|&next| case.facts[next].first_start.is_some_and(|start| start <= to)) {
+        while let Some(next) = ahead.next_if(|&next| run.executed[next].first_start.is_some_and(|start| start <= to)) {
             there.push(next);
         }
         let mut holds = vec![Sm::empty(device); device.sms as usize];
         for &other in there.iter().filter(|&&other| other != operation) {
-            let Some(blocks) = observation.operations[other].kernel().map(|kernel| &kernel.blocks) else { continue };
+            let Some(blocks) = observed.operations[other].kernel().map(|kernel| &kernel.blocks) else { continue };
             for block in blocks.iter().filter(|block| block.start_ns <= to && block.end_ns.saturating_add(gap) >= from)
             {
                 if let Some(holds) = holds.get_mut(block.sm as usize) {
-                    holds.change(&case.facts[other].taken, 1);
+                    holds.change(&run.executed[other].taken, 1);
                 }
             }
         }
-        let usable: Vec<u32> = (0..device.sms).filter(|&sm| case.may_use(operation, sm)).collect();
+        let usable: Vec<u32> = (0..device.sms).filter(|&sm| run.may_use(operation, sm)).collect();
         let levels = usize::try_from(kernel.grid).map_or(usize::MAX, |grid| grid.div_ceil(usable.len().max(1)));
         let has_room = |sm: &u32| {
-            let places = holds[*sm as usize].sure_room(&case.facts[operation].taken);
+            let places = holds[*sm as usize].sure_room(&run.executed[operation].taken);
             usize::try_from(places).is_ok_and(|places| places >= levels)
         };
         found[operation] = usable.iter().all(has_room);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::Facts;
+use super::executions::Execution;
 use super::launches::{Channels, Clocks, Completion, Launches, Stamp, When};
-use super::observation::{Observation, ObservedKernel, ObservedOperation, ObservedStream, ObservedWork};
+use super::observed_run::{ObservedKernel, ObservedOperation, ObservedRun, ObservedStream, ObservedWork};
 use crate::device::Device;
 use crate::logs::LogTime;
 use crate::time::Duration;
@@ -33,11 +33,11 @@ pub(super) struct Readiness {
 }
 
 /// What a process launches on its NULL stream, and on its blocking streams: N1 and N2 hold inside each process.
-fn sides_of(observation: &Observation, process: usize) -> [Launches; 2] {
+fn sides_of(observed: &ObservedRun, process: usize) -> [Launches; 2] {
     let side = |is_of: fn(&ObservedStream) -> bool| {
         let is_own = move |stream: &ObservedStream| stream.process == process && is_of(stream);
-        let operations = observation.operations.iter();
-        Launches::of(operations.filter(move |operation| observation.stream_of(operation).is_some_and(is_own)))
+        let operations = observed.operations.iter();
+        Launches::of(operations.filter(move |operation| observed.stream_of(operation).is_some_and(is_own)))
     };
     [side(|stream| stream.is_null), side(|stream| !stream.is_null && stream.blocking)]
 }
@@ -53,20 +53,20 @@ fn launched(operation: &ObservedOperation, index: usize) -> Completion {
 }
 
 /// Derives readiness of all operations in launch order; `ranks` order the completions of one instant.
-fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
-    let simulated = observation.is_simulated();
-    let blocking = |stream: usize| observation.streams.get(stream).is_some_and(|stream| stream.blocking);
-    let is_null = |stream: usize| observation.is_null(stream);
-    let process = |stream: usize| observation.streams.get(stream).map_or(0, |stream| stream.process);
+fn derive(observed: &ObservedRun, executed: &[Execution], clocks: &Clocks, ranks: &[u64]) -> Vec<Readiness> {
+    let simulated = observed.is_simulated();
+    let blocking = |stream: usize| observed.streams.get(stream).is_some_and(|stream| stream.blocking);
+    let is_null = |stream: usize| observed.is_null(stream);
+    let process = |stream: usize| observed.streams.get(stream).map_or(0, |stream| stream.process);
     let mut sides: Vec<[Launches; 2]> =
-        (0..observation.process_count()).map(|process| sides_of(observation, process)).collect();
-    let mut shared = if clocks.ordered { BTreeMap::new() } else { shared_streams(observation) };
-    let device = &observation.device;
-    let mut streams = vec![Stream::default(); observation.streams.len()];
+        (0..observed.process_count()).map(|process| sides_of(observed, process)).collect();
+    let mut shared = if clocks.ordered { BTreeMap::new() } else { shared_streams(observed) };
+    let device = &observed.device;
+    let mut streams = vec![Stream::default(); observed.streams.len()];
     let mut records: BTreeMap<u32, Recorded> = BTreeMap::new();
-    let mut channels = Channels::of(observation);
-    let mut all = Vec::with_capacity(facts.len());
-    for (index, operation) in observation.operations.iter().enumerate() {
+    let mut channels = Channels::of(observed);
+    let mut all = Vec::with_capacity(executed.len());
+    for (index, operation) in observed.operations.iter().enumerate() {
         // An operation is ready at the latest of everything that it waits for. `lo` and `hi` enclose that instant, so
         // the maximum of all `lo` is a lower bound, and the maximum of all `hi` an upper one (`Completion::and`).
         let mut ready = launched(operation, index);
@@ -81,7 +81,7 @@ fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[
             (stream.last, unsure) = shared.before(operation, clocks);
         }
         // PDL: or has triggered.
-        let triggered = if simulated { triggered(observation, facts, operation, &mut stream) } else { None };
+        let triggered = if simulated { triggered(observed, executed, operation, &mut stream) } else { None };
         // G2, C1: the operation before it in its stream has completed (G4, C4).
         if let Some((_, completion)) = &stream.last {
             wait_for(completion);
@@ -132,7 +132,7 @@ fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[
         let bounded = ready.hi.filter(|_| !unsure);
         ready.hi = bounded.map(|hi| if is_let_go { right_after(hi.latest()) } else { hi });
         // What waits for this operation waits for its completion, so launch order is an order in which to derive them.
-        let completion = completion(&operation.work, &facts[index], &ready, ranks[index], simulated);
+        let completion = completion(&operation.work, &executed[index], &ready, ranks[index], simulated);
         if let Some(channel) = channel {
             channels.join(channel, index, if operation.kernel().is_some() { ready } else { completion });
         }
@@ -144,7 +144,7 @@ fn derive(observation: &Observation, facts: &[Facts], clocks: &Clocks, ranks: &[
             }
         }
         if let ObservedWork::Record(number) = operation.work {
-            let triggered = triggered_before_record(observation, facts, (index, number), &stream);
+            let triggered = triggered_before_record(observed, executed, (index, number), &stream);
             records.insert(number, Recorded { index, completion, triggered });
         }
         if is_null || blocking(operation.stream) {
@@ -185,17 +185,17 @@ impl Recorded {
 /// PDL: when a kernel may go on beside the one before it in its stream, if it may; that is when it waits for that no
 /// longer.
 fn triggered(
-    observation: &Observation,
-    facts: &[Facts],
+    observed: &ObservedRun,
+    executed: &[Execution],
     operation: &ObservedOperation,
     stream: &mut Stream,
 ) -> Option<Completion> {
     operation.kernel().filter(|kernel| kernel.programmatic.is_dependent)?;
     let (before, completion) = stream.last.as_mut()?;
-    let at = trigger_of(&observation.operations[*before], &observation.device)?;
-    let mut triggered = at_trigger(at, &facts[*before]);
+    let at = trigger_of(&observed.operations[*before], &observed.device)?;
+    let mut triggered = at_trigger(at, &executed[*before]);
     // One that is launched behind a trigger goes on after all that was launched at that instant, too.
-    let from = operation.launched_ns[1].after(observation.device.launch_latency);
+    let from = operation.launched_ns[1].after(observed.device.launch_latency);
     if at < from && from <= completion.lo.latest() {
         triggered.hi = Some(right_after(from));
     }
@@ -207,19 +207,19 @@ fn triggered(
 
 /// PDL: when a wait for a record of a programmatic event is over before that has completed, if it may be.
 fn triggered_before_record(
-    observation: &Observation,
-    facts: &[Facts],
+    observed: &ObservedRun,
+    executed: &[Execution],
     (record, event): (usize, u32),
     stream: &Stream,
 ) -> Option<Completion> {
-    let (before, completion) = stream.last.filter(|_| observation.programmatic_events.contains(&event))?;
-    let launched = observation.operations[record].launched_ns[1];
+    let (before, completion) = stream.last.filter(|_| observed.programmatic_events.contains(&event))?;
+    let launched = observed.operations[record].launched_ns[1];
     // One that is launched behind what has completed is like any other.
     if completion.lo.latest() < launched {
         return None;
     }
-    let at = trigger_of(&observation.operations[before], &observation.device)?;
-    let triggered = at_trigger(at, &facts[before]);
+    let at = trigger_of(&observed.operations[before], &observed.device)?;
+    let triggered = at_trigger(at, &executed[before]);
     // At one instant, nobody knows which of both it is.
     let hi = if completion.lo.latest() == launched { None } else { triggered.hi };
     Some(Completion { hi, ..triggered })
@@ -233,7 +233,7 @@ fn earlier(triggered: Option<Completion>, other: Completion) -> Completion {
 
 /// When the kernel behind one may go on that triggers it at `at`. If it does so at the instant at which it is assigned,
 /// that is after others were assigned then, of which no stamp tells.
-fn at_trigger(at: LogTime, before: &Facts) -> Completion {
+fn at_trigger(at: LogTime, before: &Execution) -> Completion {
     let lo = if before.last_start == at { Stamp::assignment(at) } else { Stamp { at, rank: 0 } };
     Completion { lo: When::on_gpu(lo), hi: Some(right_after(at)) }
 }
@@ -243,9 +243,9 @@ fn right_after(at: LogTime) -> When {
 }
 
 /// Launches to each stream that several threads use.
-fn shared_streams(observation: &Observation) -> BTreeMap<usize, Launches> {
-    let launches = |stream: usize| observation.operations.iter().filter(move |operation| operation.stream == stream);
-    let streams = (0..observation.streams.len()).map(|stream| (stream, Launches::of(launches(stream))));
+fn shared_streams(observed: &ObservedRun) -> BTreeMap<usize, Launches> {
+    let launches = |stream: usize| observed.operations.iter().filter(move |operation| operation.stream == stream);
+    let streams = (0..observed.streams.len()).map(|stream| (stream, Launches::of(launches(stream))));
     streams.filter(|(_, launches)| launches.threads() > 1).collect()
 }
 
@@ -282,12 +282,12 @@ fn after(before: &Completion, gap: Duration, simulated: bool) -> Option<Completi
 }
 
 /// When an operation completes: as soon as it is ready if it needs no engine, else when its end was seen.
-fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64, simulated: bool) -> Completion {
+fn completion(work: &ObservedWork, executed: &Execution, ready: &Completion, rank: u64, simulated: bool) -> Completion {
     let seen = |at: LogTime| {
         let when = When::on_gpu(Stamp { at, rank });
         Completion { lo: when, hi: Some(when) }
     };
-    match (work, facts.finish) {
+    match (work, executed.finish) {
         (ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_), _) => *ready,
         (_, Some(finish)) => seen(finish),
         // Whatever a simulation did not finish never finished.
@@ -303,40 +303,40 @@ fn completion(work: &ObservedWork, facts: &Facts, ready: &Completion, rank: u64,
 /// which it was assigned, copies (by engine) before kernels, kernels by priority and then by their place in the queue.
 /// That place in turn depends on the completions of earlier instants, so the order is found step by step: each round
 /// settles at least one more instant.
-pub(super) fn readiness(observation: &Observation, facts: &[Facts], clocks: &Clocks) -> Vec<Readiness> {
-    let mut ranks = vec![0; facts.len()];
-    let mut ready = derive(observation, facts, clocks, &ranks);
+pub(super) fn readiness(observed: &ObservedRun, executed: &[Execution], clocks: &Clocks) -> Vec<Readiness> {
+    let mut ranks = vec![0; executed.len()];
+    let mut ready = derive(observed, executed, clocks, &ranks);
     if !clocks.exact {
         return ready;
     }
-    for _ in 0..=facts.len() {
-        let next = rank(observation, facts, &ready);
+    for _ in 0..=executed.len() {
+        let next = rank(observed, executed, &ready);
         if next == ranks {
             break;
         }
         ranks = next;
-        ready = derive(observation, facts, clocks, &ranks);
+        ready = derive(observed, executed, clocks, &ranks);
     }
     ready
 }
 
 /// Ranks of completions, from 1, in the order of time and, at one instant, of assignment.
-fn rank(observation: &Observation, facts: &[Facts], ready: &[Readiness]) -> Vec<u64> {
+fn rank(observed: &ObservedRun, executed: &[Execution], ready: &[Readiness]) -> Vec<u64> {
     let mut order: Vec<(_, usize)> = Vec::new();
-    for (index, operation) in observation.operations.iter().enumerate() {
-        let Some(finish) = facts[index].finish else { continue };
+    for (index, operation) in observed.operations.iter().enumerate() {
+        let Some(finish) = executed[index].finish else { continue };
         let (last, kind, level) = match &operation.work {
             ObservedWork::Kernel(kernel) => {
                 let ending = kernel.blocks.times.iter().filter(|[_, end]| *end == finish);
-                (ending.map(|[start, _]| *start).max(), 1, i64::from(facts[index].priority))
+                (ending.map(|[start, _]| *start).max(), 1, i64::from(executed[index].priority))
             }
-            ObservedWork::Copy(copy) => (facts[index].first_start, 0, i64::from(copy.engine)),
+            ObservedWork::Copy(copy) => (executed[index].first_start, 0, i64::from(copy.engine)),
             ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => continue,
         };
         order.push(((finish, last, kind, level, ready[index].lo.gpu), index));
     }
     order.sort_unstable();
-    let mut ranks = vec![0; facts.len()];
+    let mut ranks = vec![0; executed.len()];
     for (rank, (_, index)) in (1..).zip(order) {
         ranks[index] = rank;
     }

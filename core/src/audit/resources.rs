@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::case::Case;
-use super::facts::{RESOURCES, Sm};
+use super::audited_run::AuditedRun;
+use super::executions::{RESOURCES, Sm};
 use super::finding::{AuditRule, Finding};
-use super::observation::{Observation, ObservedKernel, ObservedOperation};
+use super::observed_run::{ObservedKernel, ObservedOperation, ObservedRun};
 use super::sweep::BlockEvent;
 use crate::device::Device;
 use crate::limits::count_turn;
@@ -16,16 +16,16 @@ use crate::logs::{LogTime, LoggedBlock};
 use crate::workload::Clusters;
 
 /// Checks every block by itself, then the SMs together.
-pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    check_shapes(case.observation, findings);
-    check_sms(case, findings);
-    check_sums(case, findings);
+pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    check_shapes(run.observed, findings);
+    check_sms(run, findings);
+    check_sums(run, findings);
 }
 
 /// No block asks for more than a block may.
-fn check_shapes(observation: &Observation, findings: &mut Vec<Finding>) {
-    let limits = &observation.device.per_block;
-    for operation in &observation.operations {
+fn check_shapes(observed: &ObservedRun, findings: &mut Vec<Finding>) {
+    let limits = &observed.device.per_block;
+    for operation in &observed.operations {
         let Some(kernel) = operation.kernel() else { continue };
         let Some(block) = kernel.blocks.get(0) else { continue };
         let asked = [
@@ -34,7 +34,7 @@ fn check_shapes(observation: &Observation, findings: &mut Vec<Finding>) {
         ];
         for (asked, limit, unit) in asked {
             if asked > limit {
-                let device = &observation.device.name;
+                let device = &observed.device.name;
                 let what = format!("its blocks have {asked} {unit}, and a block may have {limit} on {device}");
                 let by = u64::from(asked - limit);
                 let finding = Finding::new(AuditRule::BlockLimit, &operation.name, block.start_ns, by, what);
@@ -45,15 +45,15 @@ fn check_shapes(observation: &Observation, findings: &mut Vec<Finding>) {
 }
 
 /// Every block ran on an SM that exists and that its mask leaves.
-fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let device = &case.observation.device;
-    for (index, operation) in case.observation.operations.iter().enumerate() {
+fn check_sms(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let device = &run.observed.device;
+    for (index, operation) in run.observed.operations.iter().enumerate() {
         let Some(kernel) = operation.kernel() else { continue };
         if kernel.sm_mask.is_none() && kernel.blocks.sms.iter().all(|&sm| sm < device.sms) {
             continue;
         }
-        if case.observation.virtual_sms
-            && let Some(finding) = too_many_sms(case, index)
+        if run.observed.virtual_sms
+            && let Some(finding) = too_many_sms(run, index)
         {
             findings.push(finding);
         }
@@ -61,8 +61,8 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
             let (rule, by, unit, what) = if block.sm >= device.sms {
                 let what = format!("SM {} does not exist: {} has SMs 0 to {}", block.sm, device.name, device.sms - 1);
                 (AuditRule::Sm, u64::from(block.sm - device.sms) + 1, "SMs", what)
-            } else if !case.observation.virtual_sms && !case.may_use(index, block.sm) {
-                let what = match case.observation.green_context_of(index) {
+            } else if !run.observed.virtual_sms && !run.may_use(index, block.sm) {
+                let what = match run.observed.green_context_of(index) {
                     Some(_) => format!("its green context does not have SM {}", block.sm),
                     None => format!("its SM mask takes SM {} away", block.sm),
                 };
@@ -77,12 +77,12 @@ fn check_sms(case: &Case<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Of a kernel whose mask names other SMs than the log does: it ran on more of them than the mask leaves.
-fn too_many_sms(case: &Case<'_>, index: usize) -> Option<Finding> {
-    let operation = case.observation.operations.get(index)?;
+fn too_many_sms(run: &AuditedRun<'_>, index: usize) -> Option<Finding> {
+    let operation = run.observed.operations.get(index)?;
     let kernel = operation.kernel().filter(|kernel| kernel.sm_mask.is_some())?;
-    let left = (0..case.observation.device.sms).filter(|&sm| case.may_use(index, sm)).count();
+    let left = (0..run.observed.device.sms).filter(|&sm| run.may_use(index, sm)).count();
     let on = kernel.blocks.sms.iter().collect::<BTreeSet<_>>().len();
-    let at = case.facts[index].first_start.unwrap_or(LogTime::MIN);
+    let at = run.executed[index].first_start.unwrap_or(LogTime::MIN);
     let what = format!("it ran on {on} SMs, and its SM mask leaves {left}");
     let by = on.saturating_sub(left) as u64;
     (by > 0).then(|| Finding::new(AuditRule::Mask, &operation.name, at, by, what).counted_in("SMs"))
@@ -100,18 +100,18 @@ struct Account {
 /// what the others have there is put aside meanwhile (T1, T4); where SM numbers are virtual, those of each mask. A
 /// block that is recorded as starting up to the tolerance before the end of the one it replaces is noise, so blocks
 /// count as ending that much earlier.
-fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let (observation, tolerance) = (case.observation, case.clocks.tolerances.one_clock_ns);
-    let empty = Sm::empty(&observation.device);
-    let sms = vec![Account { holds: empty, over: [None; 4] }; observation.device.sms as usize];
-    let owners = owners(observation);
+fn check_sums(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let (observed, tolerance) = (run.observed, run.clocks.tolerances.one_clock_ns);
+    let empty = Sm::empty(&observed.device);
+    let sms = vec![Account { holds: empty, over: [None; 4] }; observed.device.sms as usize];
+    let owners = owners(observed);
     let mut accounts = vec![sms; owners.iter().max().map_or(0, |last| last + 1)];
     let is_long = |event: &BlockEvent| event.ran_ns > tolerance;
-    let mut ends = case.events.ends().filter(is_long).peekable();
-    for start in case.counted(case.events.starts()).filter(is_long) {
+    let mut ends = run.events.ends().filter(is_long).peekable();
+    for start in run.counted(run.events.starts()).filter(is_long) {
         while let Some(end) = ends.next_if(|end| end.at.saturating_sub(tolerance) <= start.at) {
             let Some(account) = account(&mut accounts, &owners, &end) else { continue };
-            account.holds.change(&case.facts[end.operation()].taken, -1);
+            account.holds.change(&run.executed[end.operation()].taken, -1);
             for (over, excess) in account.over.iter_mut().zip(account.holds.excess()) {
                 if excess <= 0 {
                     *over = None;
@@ -119,7 +119,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
             }
         }
         let Some(account) = account(&mut accounts, &owners, &start) else { continue };
-        account.holds.change(&case.facts[start.operation()].taken, 1);
+        account.holds.change(&run.executed[start.operation()].taken, 1);
         for (resource, (excess, (rule, unit))) in account.holds.excess().into_iter().zip(RESOURCES).enumerate() {
             if excess <= 0 {
                 continue;
@@ -130,7 +130,7 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
                 continue;
             }
             account.over[resource] = Some(findings.len());
-            let name = &observation.operations[start.operation()].name;
+            let name = &observed.operations[start.operation()].name;
             let what = account.holds.holds_too_much(start.sm.unwrap_or(0), resource, excess, unit);
             let finding = Finding::new(rule, name, start.at, by, what);
             findings.push(finding.of_block(start.block as usize, start.sm).counted_in(unit));
@@ -139,14 +139,14 @@ fn check_sums(case: &Case<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Whose account of each SM the blocks of each operation are on, by number.
-fn owners(observation: &Observation) -> Vec<usize> {
+fn owners(observed: &ObservedRun) -> Vec<usize> {
     let mut known = FxHashMap::default();
     let owner = |(index, operation): (usize, &ObservedOperation)| {
-        let mask = operation.kernel().and_then(|kernel| kernel.sm_mask).filter(|_| observation.virtual_sms);
+        let mask = operation.kernel().and_then(|kernel| kernel.sm_mask).filter(|_| observed.virtual_sms);
         let next = known.len();
-        *known.entry((observation.context_of(index), mask)).or_insert(next)
+        *known.entry((observed.context_of(index), mask)).or_insert(next)
     };
-    observation.operations.iter().enumerate().map(owner).collect()
+    observed.operations.iter().enumerate().map(owner).collect()
 }
 
 fn account<'a>(accounts: &'a mut [Vec<Account>], owners: &[usize], event: &BlockEvent) -> Option<&'a mut Account> {
@@ -155,22 +155,22 @@ fn account<'a>(accounts: &'a mut [Vec<Account>], owners: &[usize], event: &Block
 
 /// No client of MPS has blocks on more SMs at once than it may use, nor on one of another where all may use no more
 /// together than there are. Checked at each start of a block.
-pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let observation = case.observation;
+pub(super) fn check_clients(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let observed = run.observed;
     // Of a measured run nobody knows whether MPS ran at all, and the noise of its clock would add SMs.
-    if observation.client_sms.is_empty() || !observation.is_simulated() {
+    if observed.client_sms.is_empty() || !observed.is_simulated() {
         return;
     }
-    let mut blocks = vec![vec![0_i64; observation.device.sms as usize]; observation.process_count()];
-    let shares: u64 = observation.client_sms.iter().map(|&sms| u64::from(sms)).sum();
-    let are_disjoint = shares <= u64::from(observation.device.sms);
+    let mut blocks = vec![vec![0_i64; observed.device.sms as usize]; observed.process_count()];
+    let shares: u64 = observed.client_sms.iter().map(|&sms| u64::from(sms)).sum();
+    let are_disjoint = shares <= u64::from(observed.device.sms);
     let place = |event: &BlockEvent| {
-        let stream = observation.stream_of(observation.operations.get(event.operation())?)?;
+        let stream = observed.stream_of(observed.operations.get(event.operation())?)?;
         Some((stream.process, event.sm? as usize))
     };
     let has_length = |event: &BlockEvent| event.ran_ns > 0;
-    let mut ends = case.events.ends().filter(&has_length).peekable();
-    for start in case.events.starts().filter(&has_length) {
+    let mut ends = run.events.ends().filter(&has_length).peekable();
+    for start in run.events.starts().filter(&has_length) {
         while let Some(end) = ends.next_if(|end| end.at <= start.at) {
             let own = place(&end).and_then(|(process, sm)| blocks.get_mut(process)?.get_mut(sm));
             if let Some(own) = own {
@@ -179,7 +179,7 @@ pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
         }
         let Some((process, sm)) = place(&start) else { continue };
         let finding = |by: usize, what: String| {
-            let name = &observation.operations[start.operation()].name;
+            let name = &observed.operations[start.operation()].name;
             let finding = Finding::new(AuditRule::Mps, name, start.at, by as u64, what);
             finding.of_block(start.block as usize, start.sm).counted_in("SMs")
         };
@@ -194,7 +194,7 @@ pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
             *own += 1;
         }
         let on = own.iter().filter(|&&blocks| blocks > 0).count();
-        let limit = observation.client_sms.get(process).map_or(usize::MAX, |&limit| limit as usize);
+        let limit = observed.client_sms.get(process).map_or(usize::MAX, |&limit| limit as usize);
         if on > limit {
             let what = format!("with it its process is on {on} SMs, and MPS limits it to {limit}");
             findings.push(finding(on - limit, what));
@@ -203,13 +203,13 @@ pub(super) fn check_clients(case: &Case<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// The blocks of a cluster begin together, each on an SM of its own of one GPC. Checked where all of them were seen.
-pub(super) fn check_clusters(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    if case.observation.virtual_sms {
+pub(super) fn check_clusters(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    if run.observed.virtual_sms {
         return;
     }
-    let groups = Groups::of(&case.observation.device);
-    let tolerance = case.clocks.tolerances.one_clock_ns;
-    for operation in &case.observation.operations {
+    let groups = Groups::of(&run.observed.device);
+    let tolerance = run.clocks.tolerances.one_clock_ns;
+    for operation in &run.observed.operations {
         let Some(kernel) = operation.kernel() else { continue };
         let Some(clusters) = kernel.clusters else { continue };
         let blocks: Vec<LoggedBlock> = kernel.blocks.iter().collect();
@@ -226,7 +226,7 @@ pub(super) fn check_clusters(case: &Case<'_>, findings: &mut Vec<Finding>) {
             for (place, cluster) in (first..).step_by(least).zip(whole.chunks(least)) {
                 let lacks_some = cluster.len() < least;
                 // Of a kernel that a log has in part nobody knows which blocks it lacks.
-                if lacks_some && !case.clocks.ordered || !lacks_some && is_together(cluster) {
+                if lacks_some && !run.clocks.ordered || !lacks_some && is_together(cluster) {
                     continue;
                 }
                 let sms: Vec<String> = cluster.iter().map(|block| block.sm.to_string()).collect();

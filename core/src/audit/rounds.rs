@@ -2,10 +2,10 @@
 //!
 //! Each turn is judged by the one before it, so that one wrong turn is told once.
 
-use super::case::Case;
+use super::audited_run::AuditedRun;
 use super::finding::{AuditRule, Finding, length};
-use super::observation::ObservedWork;
-use super::observation::{ObservedTurn, ObservedTurns};
+use super::observed_run::ObservedWork;
+use super::observed_run::{ObservedTurn, ObservedTurns};
 use crate::device::Preemption;
 use crate::logs::LogTime;
 
@@ -13,19 +13,19 @@ use crate::logs::LogTime;
 type Work = Vec<(LogTime, LogTime)>;
 
 /// Judges the turns of a simulated run.
-pub(super) fn check(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let Some(turns) = case.observation.turns() else { return };
+pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let Some(turns) = run.observed.turns() else { return };
     overlaps(turns, findings);
-    let sequence = Sequence::new(case, turns);
+    let sequence = Sequence::new(run, turns);
     sequence.check(findings);
-    blocks(case, &sequence, findings);
+    blocks(run, &sequence, findings);
 }
 
 /// T1, T2: blocks begin in a turn of their context, before its slices are over; T4: they end in one.
-fn blocks(case: &Case<'_>, sequence: &Sequence<'_>, findings: &mut Vec<Finding>) {
-    for (index, operation) in case.observation.operations.iter().enumerate() {
+fn blocks(run: &AuditedRun<'_>, sequence: &Sequence<'_>, findings: &mut Vec<Finding>) {
+    for (index, operation) in run.observed.operations.iter().enumerate() {
         let Some(kernel) = operation.kernel() else { continue };
-        let context = case.observation.context_of(index);
+        let context = run.observed.context_of(index);
         for (number, block) in kernel.blocks.iter().enumerate() {
             let (rule, at_ns, what) = if !sequence.may_begin(context, block.start_ns) {
                 (AuditRule::T1, block.start_ns, "it started while it was not the turn of its context")
@@ -76,24 +76,24 @@ struct Before {
 }
 
 impl<'a> Sequence<'a> {
-    pub(super) fn new(case: &Case<'_>, turns: &'a ObservedTurns) -> Self {
-        let observation = case.observation;
-        let contexts = observation.context_count();
+    pub(super) fn new(run: &AuditedRun<'_>, turns: &'a ObservedTurns) -> Self {
+        let observed = run.observed;
+        let contexts = observed.context_count();
         let (mut work, mut blocks) = (vec![Work::new(); contexts], vec![Vec::new(); contexts]);
-        for (index, operation) in observation.operations.iter().enumerate() {
-            let from = case.ready[index].lo.latest();
-            let to = case.facts[index].finish.filter(|&finish| finish <= turns.run_end_ns).unwrap_or(LogTime::MAX);
-            let context = observation.context_of(index);
-            if observation.runs_in_turns(&operation.work) && from < to {
+        for (index, operation) in observed.operations.iter().enumerate() {
+            let from = run.ready[index].lo.latest();
+            let to = run.executed[index].finish.filter(|&finish| finish <= turns.run_end_ns).unwrap_or(LogTime::MAX);
+            let context = observed.context_of(index);
+            if observed.runs_in_turns(&operation.work) && from < to {
                 work[context].push((from, to));
             }
             if let ObservedWork::Kernel(kernel) = &operation.work {
                 blocks[context].extend(kernel.blocks.times.iter().map(|&[start, end]| (start, end)));
             }
         }
-        let run_to_the_end = observation.device.time_slicing.preemption == Preemption::BlockEnd;
+        let run_to_the_end = observed.device.time_slicing.preemption == Preemption::BlockEnd;
         let work = work.into_iter().map(joined).collect();
-        let exact = case.clocks.exact && !case.channels_bind() && !turns.is_driven_by_host;
+        let exact = run.clocks.exact && !run.channels_bind() && !turns.is_driven_by_host;
         Self { turns, work, round: turns.round(), blocks, run_to_the_end, exact }
     }
 

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use super::facts::Facts;
-use super::observation::Observation;
+use super::executions::Execution;
+use super::observed_run::ObservedRun;
 use crate::limits::{count_turn, end_if_stopped};
 use crate::logs::LogTime;
 use crate::proven::OrMost;
@@ -36,7 +36,7 @@ const END: usize = 1;
 /// All blocks, twice, sorted by time, then operation, then block. Where the blocks of a kernel start or end as they are
 /// numbered, as most do, nothing is held of them.
 pub(super) struct Events<'a> {
-    observation: &'a Observation,
+    observed: &'a ObservedRun,
     starts: Order<START>,
     ends: Order<END>,
 }
@@ -45,21 +45,21 @@ pub(super) struct Events<'a> {
 struct Order<const WHICH: usize>(Vec<Option<Box<[u32]>>>);
 
 impl<'a> Events<'a> {
-    pub(super) fn of(observation: &'a Observation, facts: &[Facts]) -> Self {
-        let starts = Order::new(observation, facts.iter().map(|facts| facts.starts_in_order));
-        let ends = Order::new(observation, facts.iter().map(|facts| facts.ends_in_order));
-        Self { observation, starts, ends }
+    pub(super) fn of(observed: &'a ObservedRun, executed: &[Execution]) -> Self {
+        let starts = Order::new(observed, executed.iter().map(|executed| executed.starts_in_order));
+        let ends = Order::new(observed, executed.iter().map(|executed| executed.ends_in_order));
+        Self { observed, starts, ends }
     }
 
     pub(super) fn starts(&self) -> impl Iterator<Item = BlockEvent> + '_ {
-        self.starts.events(self.observation)
+        self.starts.events(self.observed)
     }
 
     /// When what each block held comes free: at its end, or so long after it as the device states.
     pub(super) fn ends(&self) -> impl Iterator<Item = BlockEvent> + '_ {
-        let gap = i64::try_from(self.observation.device.block_gap.as_ns()).or_most();
+        let gap = i64::try_from(self.observed.device.block_gap.as_ns()).or_most();
         let freed = move |end: BlockEvent| BlockEvent { at: end.at.saturating_add(gap), ..end };
-        self.ends.events(self.observation).map(freed)
+        self.ends.events(self.observed).map(freed)
     }
 }
 
@@ -72,8 +72,8 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn of(observation: &'a Observation, operation: u32) -> Self {
-        let kernel = observation.operations.get(operation as usize).and_then(|operation| operation.kernel());
+    pub(super) fn of(observed: &'a ObservedRun, operation: u32) -> Self {
+        let kernel = observed.operations.get(operation as usize).and_then(|operation| operation.kernel());
         let (times, sms): (&[_], &[_]) = match kernel {
             Some(kernel) => (&kernel.blocks.times, &kernel.blocks.sms),
             None => (&[], &[]),
@@ -187,12 +187,12 @@ impl<'a, const WHICH: usize, R: Iterator<Item = Run<'a, Option<&'a [u32]>>>> Ite
 
 impl<const WHICH: usize> Order<WHICH> {
     /// Where it is not known that they come as they are numbered, they are sorted.
-    fn new(observation: &Observation, in_order: impl Iterator<Item = bool>) -> Self {
+    fn new(observed: &ObservedRun, in_order: impl Iterator<Item = bool>) -> Self {
         let sorted = |(operation, in_order): (u32, bool)| {
             if in_order {
                 return None;
             }
-            let times = Blocks::of(observation, operation).times;
+            let times = Blocks::of(observed, operation).times;
             let mut blocks: Box<[u32]> = (0..).take(times.len()).collect();
             crate::sorted::sort_by_key(&mut blocks, |&block| (times[block as usize][WHICH], block));
             Some(blocks)
@@ -200,13 +200,13 @@ impl<const WHICH: usize> Order<WHICH> {
         Self((0..).zip(in_order).map(sorted).collect())
     }
 
-    fn ordered<'e>(&'e self, observation: &'e Observation, operation: u32) -> Ordered<'e, WHICH> {
+    fn ordered<'e>(&'e self, observed: &'e ObservedRun, operation: u32) -> Ordered<'e, WHICH> {
         let order = self.0.get(operation as usize).and_then(|order| order.as_deref());
-        Ordered { blocks: Blocks::of(observation, operation), place: 0, order }
+        Ordered { blocks: Blocks::of(observed, operation), place: 0, order }
     }
 
-    fn events<'e>(&'e self, observation: &'e Observation) -> impl Iterator<Item = BlockEvent> + 'e {
-        let ordered = move |operation| self.ordered(observation, operation);
+    fn events<'e>(&'e self, observed: &'e ObservedRun) -> impl Iterator<Item = BlockEvent> + 'e {
+        let ordered = move |operation| self.ordered(observed, operation);
         let operations = (0..).take(self.0.len());
         let first = operations.filter_map(|operation| Some((ordered(operation).key()?, operation))).collect();
         let run = Run { blocks: Blocks::default(), places: 0..0, more: None };

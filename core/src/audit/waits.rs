@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::case::Case;
+use super::audited_run::AuditedRun;
 use super::finding::{AuditRule, Finding, length};
 use super::launches::{Stamp, When};
-use super::observation::{ObservedFree, ObservedWork};
+use super::observed_run::{ObservedFree, ObservedWork};
 use crate::logs::LogTime;
 
 /// Nothing starts before it was launched, nor before what N1, N2, events and its stream put in front of it.
-pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let operations = &case.observation.operations;
-    let tolerance = case.clocks.tolerances.across_clocks_ns;
+pub(super) fn check_ready(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let operations = &run.observed.operations;
+    let tolerance = run.clocks.tolerances.across_clocks_ns;
     for (index, operation) in operations.iter().enumerate() {
-        let Some(start) = case.facts[index].first_start else { continue };
+        let Some(start) = run.executed[index].first_start else { continue };
         let block =
             operation.kernel().and_then(|kernel| kernel.blocks.times.iter().position(|[other, _]| *other == start));
         let sm = block.and_then(|block| operation.kernel()?.blocks.sms.get(block).copied());
@@ -30,10 +30,10 @@ pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
             finding(AuditRule::G1, early, format!("it started {} before it was launched", length(early)));
         }
         let started = When::on_gpu(Stamp::assignment(start));
-        let waits = &case.ready[index];
-        let null_rule = if case.observation.is_null(operation.stream) { AuditRule::N1 } else { AuditRule::N2 };
+        let waits = &run.ready[index];
+        let null_rule = if run.observed.is_null(operation.stream) { AuditRule::N1 } else { AuditRule::N2 };
         for (rule, held) in [(AuditRule::L1, waits.launch_latency), (AuditRule::L2, waits.kernel_gap)] {
-            let Some(over) = held.filter(|over| case.clocks.surely_before(&started, over)) else { continue };
+            let Some(over) = held.filter(|over| run.clocks.surely_before(&started, over)) else { continue };
             let early = over.latest().since(start);
             let what = if rule == AuditRule::L1 { "launch latency" } else { "gap behind the kernel before it" };
             finding(rule, early, format!("it started {} before the {what} was over", length(early)));
@@ -50,8 +50,8 @@ pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
             if rule == AuditRule::G4 && too_early_for_event {
                 continue;
             }
-            let is_early = case.clocks.surely_before(&started, &complete);
-            if !is_early || rule == AuditRule::G4 && is_measured_pdl(case, index, other) {
+            let is_early = run.clocks.surely_before(&started, &complete);
+            if !is_early || rule == AuditRule::G4 && is_measured_pdl(run, index, other) {
                 continue;
             }
             too_early_for_event |= rule == AuditRule::E2;
@@ -79,39 +79,39 @@ pub(super) fn check_ready(case: &Case<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether a measured kernel began before the one before it in its stream had ended, and the GPU has what explains
 /// that.
-fn is_measured_pdl(case: &Case<'_>, index: usize, before: usize) -> bool {
-    let operations = &case.observation.operations;
+fn is_measured_pdl(run: &AuditedRun<'_>, index: usize, before: usize) -> bool {
+    let operations = &run.observed.operations;
     let are_kernels = operations[index].kernel().is_some() && operations[before].kernel().is_some();
-    !case.observation.is_simulated() && are_kernels && case.observation.device.has_programmatic_launch()
+    !run.observed.is_simulated() && are_kernels && run.observed.device.has_programmatic_launch()
 }
 
 /// How many measured kernels began so (PDL).
-pub(super) fn programmatic_launches(case: &Case<'_>) -> usize {
+pub(super) fn programmatic_launches(run: &AuditedRun<'_>) -> usize {
     let begins_early = |index: &usize| {
-        let (facts, waits) = (&case.facts[*index], &case.ready[*index]);
-        let (Some(start), Some((before, complete))) = (facts.first_start, waits.stream) else { return false };
+        let (executed, waits) = (&run.executed[*index], &run.ready[*index]);
+        let (Some(start), Some((before, complete))) = (executed.first_start, waits.stream) else { return false };
         let started = When::on_gpu(Stamp::assignment(start));
-        case.clocks.surely_before(&started, &complete) && is_measured_pdl(case, *index, before)
+        run.clocks.surely_before(&started, &complete) && is_measured_pdl(run, *index, before)
     };
-    (0..case.observation.operations.len()).filter(begins_early).count()
+    (0..run.observed.operations.len()).filter(begins_early).count()
 }
 
 /// Checks each block against the kernels that surely waited when it started.
-pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    let observation = case.observation;
-    let tolerance = case.clocks.tolerances.one_clock_ns;
-    let mut entering: Vec<(LogTime, usize)> = (0..case.facts.len())
-        .filter(|&index| observation.operations[index].kernel().is_some())
-        .filter_map(|index| Some((case.hi(index)?.latest(), index)))
+pub(super) fn check_queues(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    let observed = run.observed;
+    let tolerance = run.clocks.tolerances.one_clock_ns;
+    let mut entering: Vec<(LogTime, usize)> = (0..run.executed.len())
+        .filter(|&index| observed.operations[index].kernel().is_some())
+        .filter_map(|index| Some((run.hi(index)?.latest(), index)))
         .collect();
     entering.sort_unstable();
     let mut entering = entering.into_iter().peekable();
     let mut waiting: Vec<usize> = Vec::new();
     // Until then all of those wait.
     let mut until = LogTime::MAX;
-    let until_of = |kernel: usize| case.facts[kernel].last_start.saturating_sub(tolerance);
+    let until_of = |kernel: usize| run.executed[kernel].last_start.saturating_sub(tolerance);
     let mut found = FxHashSet::default();
-    for start in case.counted(case.events.starts()) {
+    for start in run.counted(run.events.starts()) {
         while let Some((_, kernel)) = entering.next_if(|(at, _)| *at <= start.at) {
             waiting.push(kernel);
             until = until.min(until_of(kernel));
@@ -121,13 +121,13 @@ pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
             until = waiting.iter().map(|&kernel| until_of(kernel)).min().unwrap_or(LogTime::MAX);
         }
         let starting = start.operation();
-        let operation = &observation.operations[starting];
+        let operation = &observed.operations[starting];
         for &other in &waiting {
-            let Some(rule) = broken(case, starting, other, start.at) else { continue };
+            let Some(rule) = broken(run, starting, other, start.at) else { continue };
             if !found.insert((starting, other)) {
                 continue;
             }
-            let (name, last) = (&observation.operations[other].name, case.facts[other].last_start);
+            let (name, last) = (&observed.operations[other].name, run.executed[other].last_start);
             let early = last.since(start.at);
             let before = if last == LogTime::MAX {
                 format!("although {name} never got all its blocks")
@@ -136,7 +136,7 @@ pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
             };
             let what = match rule {
                 AuditRule::A2 => format!("it started {before}, which waited with a higher priority"),
-                _ if observation.has_unknown_priority(operation) => format!(
+                _ if observed.has_unknown_priority(operation) => format!(
                     "it started {before}, which was ahead of it; only a higher priority of its stream, which a log \
                      does not tell, would explain that"
                 ),
@@ -149,29 +149,29 @@ pub(super) fn check_queues(case: &Case<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// The rule that a block of `starting` breaks by starting at `at`, while `other` waits.
-fn broken(case: &Case<'_>, starting: usize, other: usize, at: LogTime) -> Option<AuditRule> {
+fn broken(run: &AuditedRun<'_>, starting: usize, other: usize, at: LogTime) -> Option<AuditRule> {
     // Each context has queues of its own, and so have green contexts and some clients of MPS.
-    if starting == other || !case.observation.share_queues(starting, other) {
+    if starting == other || !run.observed.share_queues(starting, other) {
         return None;
     }
-    let (own, others) = (case.facts[starting].priority, case.facts[other].priority);
+    let (own, others) = (run.executed[starting].priority, run.executed[other].priority);
     if others < own {
         let assigned = When::on_gpu(Stamp::assignment(at));
-        return case.clocks.surely_before(&case.hi(other)?, &assigned).then_some(AuditRule::A2);
+        return run.clocks.surely_before(&run.hi(other)?, &assigned).then_some(AuditRule::A2);
     }
-    (others == own && case.surely_ahead(other, starting)).then_some(AuditRule::X1)
+    (others == own && run.surely_ahead(other, starting)).then_some(AuditRule::X1)
 }
 
 /// Checks each call of a simulated run; logs show none.
-pub(super) fn check_calls(case: &Case<'_>, findings: &mut Vec<Finding>) {
-    case.observation.frees.iter().for_each(|free| check_call(case, free, findings));
+pub(super) fn check_calls(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
+    run.observed.frees.iter().for_each(|free| check_call(run, free, findings));
 }
 
-fn check_call(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) {
-    let observation = case.observation;
+fn check_call(run: &AuditedRun<'_>, free: &ObservedFree, findings: &mut Vec<Finding>) {
+    let observed = run.observed;
     let mut last: Option<(LogTime, &Arc<str>)> = None;
-    for (operation, facts) in observation.operations.iter().zip(&case.facts) {
-        if observation.stream_of(operation).is_none_or(|stream| stream.process != free.process) {
+    for (operation, executed) in observed.operations.iter().zip(&run.executed) {
+        if observed.stream_of(operation).is_none_or(|stream| stream.process != free.process) {
             continue;
         }
         let mut found = |rule, at_ns, by, what: &str| {
@@ -187,7 +187,7 @@ fn check_call(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>)
         // What others launch at the instant of the call comes before it, or is held; both may be this instant, too.
         let is_before = |to: LogTime| launched < free.from_ns || launched == free.from_ns && to > free.from_ns;
         let Some(to) = free.to_ns.filter(|to| takes_time && is_before(*to)) else { continue };
-        match facts.finish {
+        match executed.finish {
             Some(finish) if finish <= to => last = last.max(Some((finish, &operation.name))),
             finish => {
                 let what = "a call that frees memory returned before it was complete";
@@ -199,7 +199,7 @@ fn check_call(case: &Case<'_>, free: &ObservedFree, findings: &mut Vec<Finding>)
     if let (Some(to), Some((finish, name))) = (free.to_ns, last)
         && finish.max(free.from_ns) < to
         && !free.shares_core
-        && observation.operations.iter().all(|operation| !is_instant(&operation.work))
+        && observed.operations.iter().all(|operation| !is_instant(&operation.work))
     {
         let what = "a call that frees memory went on waiting when the last operation of its process was complete";
         findings.push(Finding::new(AuditRule::H1, name, to, to.abs_diff(finish), what.to_owned()));

@@ -189,7 +189,7 @@ proptest! {
         for run in sort_into_runs(logs) {
             let device = recognize_device(&run.logs).expect("built-in devices can be read").device;
             let tolerances = crate::audit::Tolerances::default();
-            let observation = crate::audit::Observation::of_logs(&run, &device);
+            let observation = crate::audit::ObservedRun::of_logs(&run, &device);
             let found = crate::audit::audit(&observation, &tolerances, Progress::NONE);
             prop_assert_eq!(found.checked.blocks, run.blocks());
             // Whatever cannot be replayed is refused, not a panic.

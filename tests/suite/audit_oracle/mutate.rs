@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpusched::audit::{Observation, ObservedKernel, ObservedWork};
+use gpusched::audit::{ObservedKernel, ObservedRun, ObservedWork};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) const KINDS: u32 = 10;
 
 /// A mutant of `observation` and what was done to it; `None` if this kind does not apply.
-pub(crate) fn mutant(observation: &Observation, sample: u64, kind: u32) -> Option<(Observation, &'static str)> {
+pub(crate) fn mutant(observation: &ObservedRun, sample: u64, kind: u32) -> Option<(ObservedRun, &'static str)> {
     let mut random = ChaCha8Rng::seed_from_u64(0x6d75_7461_6e74 + u64::from(kind));
     random.set_stream(sample);
     let mut mutant = observation.clone();
@@ -102,7 +102,7 @@ pub(crate) fn mutant(observation: &Observation, sample: u64, kind: u32) -> Optio
     Some((mutant, what))
 }
 
-fn kernel(observation: &mut Observation, operation: usize) -> Option<&mut ObservedKernel> {
+fn kernel(observation: &mut ObservedRun, operation: usize) -> Option<&mut ObservedKernel> {
     match &mut observation.operations.get_mut(operation)?.work {
         ObservedWork::Kernel(kernel) => Some(kernel),
         _ => None,

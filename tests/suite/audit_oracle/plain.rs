@@ -1,14 +1,14 @@
 //! The published rules read literally: every pair, every instant, no cleverness. Where two things happen at one instant
 //! and the rules leave their order open, nobody is accused.
 
-use gpusched::audit::{Observation, ObservedKernel, ObservedOperation, ObservedWork};
+use gpusched::audit::{ObservedKernel, ObservedOperation, ObservedRun, ObservedWork};
 use gpusched::device::{BlockDemand, CopySharing, RegisterDealing};
 use gpusched::logs::{LogTime, LoggedBlock};
 
 use crate::reference::{Free, Need};
 
 /// The name of a rule that this trace of a finished run breaks, if there is one.
-pub(crate) fn broken_rule<'a>(observation: &'a Observation) -> Option<&'static str> {
+pub(crate) fn broken_rule<'a>(observation: &'a ObservedRun) -> Option<&'static str> {
     let plain = Plain::new(observation);
     let checks: [(Check<'a>, &'static str); 8] = [
         (Plain::all_ran_as_stated, "completeness, SM ids, masks or durations"),
@@ -27,7 +27,7 @@ pub(crate) fn broken_rule<'a>(observation: &'a Observation) -> Option<&'static s
 type Check<'a> = fn(&Plain<'a>) -> bool;
 
 struct Plain<'a> {
-    observation: &'a Observation,
+    observation: &'a ObservedRun,
     /// When each operation could enter its EE or CE queue.
     ready: Vec<i64>,
 }
@@ -44,7 +44,7 @@ fn last_start(kernel: &ObservedKernel) -> i64 {
 }
 
 /// When the launch latency of an operation is over, and the gap behind the kernel before it in its stream.
-fn latest_by_latency(observation: &Observation, index: usize, finish: &[i64]) -> i64 {
+fn latest_by_latency(observation: &ObservedRun, index: usize, finish: &[i64]) -> i64 {
     let operation = &observation.operations[index];
     let ns = |latency: gpusched::time::Duration| i64::try_from(latency.as_ns()).expect("short");
     let launched = match operation.work {
@@ -63,7 +63,7 @@ fn latest_by_latency(observation: &Observation, index: usize, finish: &[i64]) ->
 }
 
 impl<'a> Plain<'a> {
-    fn new(observation: &'a Observation) -> Self {
+    fn new(observation: &'a ObservedRun) -> Self {
         let mut finish: Vec<i64> = Vec::new();
         let mut ready: Vec<i64> = Vec::new();
         for (index, operation) in observation.operations.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Random runs of benchmarks, and the logs that they write.
 
-use gpusched::audit::{Audit, Observation, Tolerances, audit};
+use gpusched::audit::{Audit, ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::logs::{Defect, Dropped, LogRun, Pairing, read_log, sort_into_runs};
@@ -88,7 +88,7 @@ impl OwnLogs {
     }
 
     pub(crate) fn audit(&self, tolerances: &Tolerances) -> Audit {
-        audit(&Observation::of_logs_with(&self.run, &self.scenario, &self.pairing()), tolerances, Progress::NONE)
+        audit(&ObservedRun::of_logs_with(&self.run, &self.scenario, &self.pairing()), tolerances, Progress::NONE)
     }
 }
 

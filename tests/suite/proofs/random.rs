@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
-use gpusched::audit::{Observation, ObservedWork};
+use gpusched::audit::{ObservedRun, ObservedWork};
 use gpusched::hosts::simulate;
 use gpusched::run::{Run, Summary, rule_log};
 use gpusched::time::Instant;
@@ -60,7 +60,7 @@ pub(super) fn judged(checker: &Checker, lines: &str) -> String {
 }
 
 /// The run with the times and SMs of what was observed; blocks are numbered in the order in which they begin.
-fn with_times_of(run: &Value, observed: &Observation) -> Value {
+fn with_times_of(run: &Value, observed: &ObservedRun) -> Value {
     let mut run = run.clone();
     for key in ["kernels", "copies"] {
         for row in run[key].as_array_mut().expect("a list") {
@@ -98,14 +98,14 @@ fn mutants(checker: &Checker, samples: std::ops::Range<u64>) -> [usize; 2] {
             let scenario = sample::scenario(sample);
             let (Ok(run), Ok(text)) = (simulate(&scenario), scenario.to_native_json()) else { continue };
             let Some(observed) =
-                Observation::of_run(&run).ok().filter(|it| it.operations.len() == run.trace.operations().len())
+                ObservedRun::of_run(&run).ok().filter(|it| it.operations.len() == run.trace.operations().len())
             else {
                 continue;
             };
             let device: Value = serde_json::from_str(&scenario.device().to_json()).expect("JSON");
             let of: Value = serde_json::from_str(&text).expect("JSON");
             let run = printed(&run);
-            let mut take = |observed: Observation, what| {
+            let mut take = |observed: ObservedRun, what| {
                 let run = with_times_of(&run, &observed);
                 writeln!(lines, "{}", json!({"device": device, "scenario": of, "run": run})).expect("text takes it");
                 some.push((sample, what, observed));

@@ -1,12 +1,12 @@
-//! One audit from beginning to end, and what several of them say together.
+//! Runs all checks on one observed run (an audit), and sums up audits of several runs (a report).
 
 use serde::Serialize;
 
-use super::case::{Case, count};
-use super::facts::facts;
+use super::audited_run::{AuditedRun, count};
+use super::executions::executions;
 use super::finding::{Finding, Tolerances};
 use super::learn::LearnedPlacement;
-use super::observation::{Observation, ObservedContexts};
+use super::observed_run::{ObservedContexts, ObservedRun};
 use super::placement::PlacementStatistic;
 use super::{conservation, copies, placement, resources, rounds, times, waits};
 use crate::device::CopySharing;
@@ -36,7 +36,7 @@ pub struct Checked {
 }
 
 /// Finds what breaks one of the rules.
-type Check = fn(&Case<'_>, &mut Vec<Finding>);
+type Check = fn(&AuditedRun<'_>, &mut Vec<Finding>);
 
 /// How many checks look at every block, one after another; others look at all of them in a moment.
 const SWEEPS: u64 = 4;
@@ -48,10 +48,10 @@ const ALONE: &[Check] = &[
     resources::check_clients,
     resources::check_clusters,
     waits::check_calls,
-    |case, found| copies::check_links(case.observation, found),
+    |run, found| copies::check_links(run.observed, found),
 ];
 
-impl Observation {
+impl ObservedRun {
     /// At how many blocks the checks of an audit look, all together.
     pub fn looks(&self) -> u64 {
         self.blocks() * SWEEPS
@@ -62,12 +62,12 @@ impl Observation {
     }
 }
 
-/// Checks an observation against every rule. The tolerances are those for measured times; simulated ones are exact. The
-/// number of blocks that checks have looked at is in `looked`; it goes to [`Observation::looks`].
-pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progress<'_>) -> Audit {
+/// Checks an observed run by every rule. The tolerances are those for measured times; simulated ones are exact. The
+/// number of blocks that checks have looked at is in `looked`; it goes to [`ObservedRun::looks`].
+pub fn audit(observed: &ObservedRun, tolerances: &Tolerances, looked: Progress<'_>) -> Audit {
     let (mut notes, mut findings) = (Vec::new(), Vec::new());
-    let facts = facts(observation);
-    let apart = times::check_clocks(observation, &facts, tolerances, &mut findings);
+    let executed = executions(observed);
+    let apart = times::check_clocks(observed, &executed, tolerances, &mut findings);
     let mut tolerances = *tolerances;
     if apart > tolerances.across_clocks_ns {
         tolerances.across_clocks_ns = apart;
@@ -76,32 +76,32 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
             super::finding::length(apart)
         ));
     }
-    let case = Case::with_facts(observation, facts, &tolerances, looked);
+    let run = AuditedRun::with_executions(observed, executed, &tolerances, looked);
     let of_clocks = std::mem::take(&mut findings);
-    times::check(&case, &mut findings);
+    times::check(&run, &mut findings);
     findings.extend(of_clocks);
     // Each looks at all blocks again, so they do so at once; what they find is put together in a fixed order.
     let by = |checks: &[Check]| {
         let mut found = Vec::new();
         for check in checks {
-            check(&case, &mut found);
+            check(&run, &mut found);
         }
         found
     };
     let none = || {
-        count(looked, observation.blocks());
+        count(looked, observed.blocks());
         Vec::new()
     };
-    let binds = case.channels_bind() || observation.may_trigger_at_once();
-    let has_limits = !observation.client_sms.is_empty();
-    let is_unfit = observation.incomplete.is_some() || has_limits || observation.has_masked_virtual_sms();
+    let binds = run.channels_bind() || observed.may_trigger_at_once();
+    let has_limits = !observed.client_sms.is_empty();
+    let is_unfit = observed.incomplete.is_some() || has_limits || observed.has_masked_virtual_sms();
     let ((alone, (placement, placed)), (queued, conserved)) = rayon::join(
         || {
             rayon::join(
                 || by(ALONE),
                 || {
                     let mut found = Vec::new();
-                    (placement::check(&case, &mut found), found)
+                    (placement::check(&run, &mut found), found)
                 },
             )
         },
@@ -112,7 +112,7 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
             )
         },
     );
-    let early = waits::programmatic_launches(&case);
+    let early = waits::programmatic_launches(&run);
     if early > 0 {
         let kernels = if early == 1 { "kernel began" } else { "kernels began" };
         notes.push(format!(
@@ -120,8 +120,8 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
              which this GPU has and no log shows"
         ));
     }
-    if observation.virtual_sms {
-        let conserved = if observation.has_masked_virtual_sms() { ", work conservation" } else { "" };
+    if observed.virtual_sms {
+        let conserved = if observed.has_masked_virtual_sms() { ", work conservation" } else { "" };
         notes.push(format!(
             "SMs may have the numbers that each client of MPS gives them for itself, as from Volta on (libsmctrl): masks \
              were checked by how many SMs they leave, and SMs for each process and mask by itself; placement{conserved} and \
@@ -129,21 +129,21 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
         ));
     }
     if binds {
-        let why = if case.channels_bind() {
+        let why = if run.channels_bind() {
             "streams share hardware channels"
         } else {
             "kernels begin or end at the instant at which others trigger or end (PDL), in an order that is not known"
         };
         notes.push(format!("{why}: queue order and work conservation were not checked"));
     } else {
-        if let Some(why) = &observation.incomplete {
+        if let Some(why) = &observed.incomplete {
             notes.push(format!("work conservation was not checked: {why}"));
         } else if has_limits {
             notes.push("MPS limits the SMs of clients: work conservation and placement were not checked".to_owned());
         }
-        check_turns(&case, &mut findings, &mut notes);
-        if observation.contexts == ObservedContexts::Unseen {
-            let take = if observation.virtual_sms { "may take" } else { "take" };
+        check_turns(&run, &mut findings, &mut notes);
+        if observed.contexts == ObservedContexts::Unseen {
+            let take = if observed.virtual_sms { "may take" } else { "take" };
             notes.push(format!(
                 "benchmarks ran in several processes, whose contexts {take} turns (T1) that no log shows: queues and SMs \
                  were checked for each process by itself, and work conservation while it was the only one with work"
@@ -154,33 +154,33 @@ pub fn audit(observation: &Observation, tolerances: &Tolerances, looked: Progres
     findings.sort_by(|one, other| {
         (one.at_ns, one.rule, &one.kernel, one.block).cmp(&(other.at_ns, other.rule, &other.kernel, other.block))
     });
-    let blocks = observation.kernels().map(|kernel| kernel.blocks.len()).sum();
-    let checked = Checked { kernels: observation.kernels().count(), blocks };
+    let blocks = observed.kernels().map(|kernel| kernel.blocks.len()).sum();
+    let checked = Checked { kernels: observed.kernels().count(), blocks };
     Audit { findings, checked, placement, notes }
 }
 
 /// T1 to T6, and what of them cannot be checked.
-fn check_turns(case: &Case<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<String>) {
-    let Some(turns) = case.observation.turns() else { return };
-    rounds::check(case, findings);
+fn check_turns(run: &AuditedRun<'_>, findings: &mut Vec<Finding>, notes: &mut Vec<String>) {
+    let Some(turns) = run.observed.turns() else { return };
+    rounds::check(run, findings);
     if turns.is_driven_by_host {
         notes.push(
             "a host took contexts off the runlist: the order and length of turns, and copies in them, were not checked"
                 .to_owned(),
         );
-    } else if !case.clocks.exact {
+    } else if !run.clocks.exact {
         notes.push(
             "something had no length, or a timer ran out while its block was suspended: the order of turns, early ends of \
              them and copies in them were not checked"
                 .to_owned(),
         );
     }
-    if case.observation.device.copy.sharing == CopySharing::SharedLink {
-        if case.observation.copies_run_in_turns() {
+    if run.observed.device.copy.sharing == CopySharing::SharedLink {
+        if run.observed.copies_run_in_turns() {
             notes.push("copies that share a link in the turns of their contexts were not checked".to_owned());
         }
-    } else if case.clocks.exact && !turns.is_driven_by_host {
-        copies::check_turns(case, findings);
+    } else if run.clocks.exact && !turns.is_driven_by_host {
+        copies::check_turns(run, findings);
     }
 }
 
@@ -223,12 +223,12 @@ impl AuditReport {
 }
 
 /// Audits each run, with the scenario that made it where that is known, as `audit` does one.
-pub fn audit_logs(input: LogInput, mut audit: impl FnMut(&Observation) -> Audit) -> AuditReport {
+pub fn audit_logs(input: LogInput, mut audit: impl FnMut(&ObservedRun) -> Audit) -> AuditReport {
     let mut report = AuditReport::new(input.dropped);
     for run in input.runs {
-        let observation = match &run.scenario {
-            Some((scenario, pairing)) => Observation::of_logs_with(&run.run, scenario, pairing),
-            None => Observation::of_logs(&run.run, &run.device),
+        let observed = match &run.scenario {
+            Some((scenario, pairing)) => ObservedRun::of_logs_with(&run.run, scenario, pairing),
+            None => ObservedRun::of_logs(&run.run, &run.device),
         };
         report.notes.extend(run.notes);
         if run.scenario.is_none() && run.device.has_clusters() {
@@ -238,7 +238,7 @@ pub fn audit_logs(input: LogInput, mut audit: impl FnMut(&Observation) -> Audit)
                     .to_owned(),
             );
         }
-        report.add(audit(&observation), &run.device.name);
+        report.add(audit(&observed), &run.device.name);
     }
     report
 }

@@ -1,4 +1,8 @@
-//! What is known of a trace, measured or simulated.
+//! A run as it was observed: streams, operations, and when and where their blocks ran, measured or simulated. It is all
+//! that the audit knows. `from_logs` and `from_trace` bring logs and simulated runs into this form.
+
+mod from_logs;
+mod from_trace;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,9 +12,9 @@ use crate::logs::{BlockList, LogTime};
 use crate::time::Duration;
 use crate::workload::{BlockClock, BlockTime, Clusters, GreenContextId, InterleaveLevel, Placement, Programmatic};
 
-/// Everything that the audit looks at.
+/// A run as it was observed: everything that the audit looks at.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observation {
+pub struct ObservedRun {
     /// What it is called in reports.
     pub title: Arc<str>,
     /// The GPU.
@@ -182,7 +186,12 @@ pub struct ObservedCopy {
     pub times_ns: Option<[LogTime; 2]>,
 }
 
-impl Observation {
+/// Limits that leave every process all SMs limit nobody.
+fn if_limiting(limits: Vec<u32>, device: &Device) -> Vec<u32> {
+    if limits.iter().any(|&sms| sms < device.sms) { limits } else { Vec::new() }
+}
+
+impl ObservedRun {
     /// All kernels.
     pub(super) fn kernels(&self) -> impl Iterator<Item = &ObservedKernel> {
         self.operations.iter().filter_map(ObservedOperation::kernel)

@@ -1,9 +1,10 @@
-//! An observation, and what is derived from it before any rule is checked.
+//! An observed run with all that is derived from it before any rule is checked: when each operation ran, and from when
+//! on it may have been in its queue.
 
-use super::facts::{Facts, facts};
+use super::executions::{Execution, executions};
 use super::finding::Tolerances;
 use super::launches::Clocks;
-use super::observation::{Observation, ObservedStream, ObservedWork};
+use super::observed_run::{ObservedRun, ObservedStream, ObservedWork};
 use super::readiness;
 use super::readiness::Readiness;
 use super::sweep::Events;
@@ -13,11 +14,11 @@ use crate::limits::end_if_stopped;
 use crate::logs::LogTime;
 use crate::workload::BlockClock;
 
-/// An observation with everything that was derived from it.
-pub(super) struct Case<'a> {
-    pub(super) observation: &'a Observation,
+/// An observed run with everything that was derived from it.
+pub(super) struct AuditedRun<'a> {
+    pub(super) observed: &'a ObservedRun,
     pub(super) clocks: Clocks,
-    pub(super) facts: Vec<Facts>,
+    pub(super) executed: Vec<Execution>,
     pub(super) ready: Vec<Readiness>,
     pub(super) events: Events<'a>,
     /// Whoever looks meanwhile at how many blocks have been looked at, by all checks together.
@@ -27,28 +28,28 @@ pub(super) struct Case<'a> {
 /// Blocks that are counted together.
 const COUNTED_AT_ONCE: u64 = 1 << 14;
 
-impl<'a> Case<'a> {
+impl<'a> AuditedRun<'a> {
     /// Derives everything. The tolerances are those for measured times; simulated ones are exact.
-    pub(super) fn new(observation: &'a Observation, tolerances: &Tolerances) -> Self {
-        Self::with_facts(observation, facts(observation), tolerances, Progress::NONE)
+    pub(super) fn new(observed: &'a ObservedRun, tolerances: &Tolerances) -> Self {
+        Self::with_executions(observed, executions(observed), tolerances, Progress::NONE)
     }
 
-    /// The same, with facts that are known already.
-    pub(super) fn with_facts(
-        observation: &'a Observation,
-        facts: Vec<Facts>,
+    /// The same, where it is known already when operations ran.
+    pub(super) fn with_executions(
+        observed: &'a ObservedRun,
+        executed: Vec<Execution>,
         tolerances: &Tolerances,
         watched: Progress<'a>,
     ) -> Self {
-        let simulated = observation.is_simulated();
+        let simulated = observed.is_simulated();
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
         // Heads of several owners of queues are assigned at one instant, in an order that cannot be told from times.
         let has_one_order =
-            observation.queue_owners().len() <= 1 && !observation.has_chosen_order && !has_several_rounds(observation);
+            observed.queue_owners().len() <= 1 && !observed.has_chosen_order && !has_several_rounds(observed);
         let clocks = Clocks { tolerances, exact: simulated && has_one_order, ordered: simulated };
-        let ready = readiness::readiness(observation, &facts, &clocks);
-        let events = Events::of(observation, &facts);
-        Self { observation, clocks, facts, ready, events, watched }
+        let ready = readiness::readiness(observed, &executed, &clocks);
+        let events = Events::of(observed, &executed);
+        Self { observed, clocks, executed, ready, events, watched }
     }
 
     /// The same blocks, counted for whoever looks meanwhile.
@@ -66,23 +67,23 @@ impl<'a> Case<'a> {
     /// Whether streams may have to wait until one of few hardware channels is free, which the audit does not follow.
     pub(super) fn channels_bind(&self) -> bool {
         // Each process has as many as the device states.
-        let streams_of = |process| self.observation.streams.iter().filter(|stream| stream.process == process).count();
-        let most = (0..self.observation.process_count()).map(streams_of).max().unwrap_or(0);
+        let streams_of = |process| self.observed.streams.iter().filter(|stream| stream.process == process).count();
+        let most = (0..self.observed.process_count()).map(streams_of).max().unwrap_or(0);
         // A green context may have some of its own.
-        let streams = &self.observation.streams;
+        let streams = &self.observed.streams;
         let shares_few = |stream: &ObservedStream| {
             let sharing = streams.iter().filter(|other| other.green_context == stream.green_context).count();
             stream.work_queues.is_some_and(|queues| queues as usize <= sharing)
         };
-        let device = &self.observation.device;
+        let device = &self.observed.device;
         device.channel_order != ChannelOrder::Submission
             && (device.channels.is_some_and(|channels| channels as usize <= most) || streams.iter().any(shares_few))
     }
 
     /// Whether operation `operation` may use SM `sm`.
     pub(super) fn may_use(&self, operation: usize, sm: u32) -> bool {
-        let mask = self.observation.operations[operation].kernel().and_then(|kernel| kernel.sm_mask);
-        mask.is_none_or(|mask| mask.enables_sm(sm, &self.observation.device))
+        let mask = self.observed.operations[operation].kernel().and_then(|kernel| kernel.sm_mask);
+        mask.is_none_or(|mask| mask.enables_sm(sm, &self.observed.device))
     }
 
     /// Whether `one` was surely ahead of `other` when both were in the same queue.
@@ -94,7 +95,7 @@ impl<'a> Case<'a> {
     /// By when an operation was surely in its queue.
     pub(super) fn hi(&self, operation: usize) -> Option<super::launches::When> {
         use super::launches::{Stamp, When};
-        let started = self.facts[operation].first_start;
+        let started = self.executed[operation].first_start;
         self.ready[operation].hi.or(started.map(|start| When::on_gpu(Stamp { at: start, rank: 0 })))
     }
 }
@@ -108,15 +109,15 @@ pub(super) fn count(watched: Progress<'_>, blocks: u64) {
 /// Things without length can happen several times at one instant, and blocks whose timers ran out by the time at which
 /// their turn begins end when it does, behind whatever else ends at that instant: the order there cannot be told from
 /// times.
-fn has_several_rounds(observation: &Observation) -> bool {
-    let turns = observation.turns().map_or(&[][..], |turns| &turns.turns);
+fn has_several_rounds(observed: &ObservedRun) -> bool {
+    let turns = observed.turns().map_or(&[][..], |turns| &turns.turns);
     let begins_at = |context: usize, at: LogTime| {
         let first = turns.partition_point(|turn| turn.start_ns < at);
         turns[first..].iter().take_while(|turn| turn.start_ns == at).any(|turn| turn.process == context)
     };
-    observation.operations.iter().enumerate().any(|(index, operation)| match &operation.work {
+    observed.operations.iter().enumerate().any(|(index, operation)| match &operation.work {
         ObservedWork::Kernel(kernel) => {
-            let ends_at_once = |end| kernel.clock == BlockClock::Wall && begins_at(observation.context_of(index), end);
+            let ends_at_once = |end| kernel.clock == BlockClock::Wall && begins_at(observed.context_of(index), end);
             kernel.blocks.times.iter().any(|&[start, end]| start >= end || ends_at_once(end))
         }
         ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|[start, end]| start >= end),

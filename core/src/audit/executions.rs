@@ -1,16 +1,15 @@
-//! What all checks need to know of an operation, and the audit's own account of what a block takes from its SM and what
-//! an SM has.
+//! When each operation ran, and the audit's own account of resources: what a block takes of its SM, and what an SM has.
 
 use std::collections::BTreeMap;
 
 use super::finding::AuditRule;
-use super::observation::{Observation, ObservedOperation, ObservedWork};
+use super::observed_run::{ObservedOperation, ObservedRun, ObservedWork};
 use crate::device::{BlockShape, Device, RegisterDealing};
 use crate::logs::{BlockList, LogTime};
 
-/// What all checks need to know of an operation.
+/// When an operation ran, under which priority, and what it took.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
+pub(super) struct Execution {
     /// When its first block, or the copy, started \[ns\].
     pub(super) first_start: Option<LogTime>,
     /// When its last block started \[ns\]; `LogTime::MAX` while some have not.
@@ -31,7 +30,7 @@ pub(super) struct Facts {
 
 /// When the blocks of a kernel ran.
 #[derive(Clone, Copy)]
-struct BlockTimes {
+struct BlockSpan {
     first_start: LogTime,
     last_start: LogTime,
     finish: LogTime,
@@ -40,7 +39,7 @@ struct BlockTimes {
     runs_backwards: bool,
 }
 
-impl BlockTimes {
+impl BlockSpan {
     /// All in one pass; `None` without blocks.
     fn of(blocks: &BlockList) -> Option<Self> {
         let &[start, end] = blocks.times.first()?;
@@ -67,12 +66,12 @@ impl BlockTimes {
 }
 
 /// Of all operations, in their order.
-pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
-    let simulated = observation.is_simulated();
+pub(super) fn executions(observed: &ObservedRun) -> Vec<Execution> {
+    let simulated = observed.is_simulated();
     let of = |operation: &ObservedOperation| {
-        let priority = observation.stream_of(operation).and_then(|stream| stream.priority).unwrap_or(0);
+        let priority = observed.stream_of(operation).and_then(|stream| stream.priority).unwrap_or(0);
         let kernel = operation.kernel();
-        let span = kernel.and_then(|kernel| BlockTimes::of(&kernel.blocks));
+        let span = kernel.and_then(|kernel| BlockSpan::of(&kernel.blocks));
         let (first_start, last_start, finish) = match &operation.work {
             ObservedWork::Kernel(kernel) => {
                 // Where blocks are missing from a log, those that are there must do.
@@ -85,18 +84,18 @@ pub(super) fn facts(observation: &Observation) -> Vec<Facts> {
             }
             ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => (None, None, None),
         };
-        Facts {
+        Execution {
             first_start,
             last_start: last_start.unwrap_or(LogTime::MAX),
             finish,
             priority,
-            taken: kernel.map_or_else(Taken::default, |kernel| Taken::by(&kernel.shape, &observation.device)),
+            taken: kernel.map_or_else(Taken::default, |kernel| Taken::by(&kernel.shape, &observed.device)),
             starts_in_order: span.is_none_or(|span| span.starts_in_order),
             ends_in_order: span.is_none_or(|span| span.ends_in_order),
             runs_backwards: span.is_some_and(|span| span.runs_backwards),
         }
     };
-    observation.operations.iter().map(of).collect()
+    observed.operations.iter().map(of).collect()
 }
 
 /// The resources of an SM that are counted.
@@ -248,7 +247,7 @@ mod tests {
     fn only_a_block_that_ends_before_it_starts_runs_backwards() {
         let backwards = |end| {
             let times = vec![[LogTime::from_ns(1), LogTime::from_ns(9)], [LogTime::from_ns(5), LogTime::from_ns(end)]];
-            BlockTimes::of(&BlockList { times, sms: vec![0, 0] }).is_some_and(|span| span.runs_backwards)
+            BlockSpan::of(&BlockList { times, sms: vec![0, 0] }).is_some_and(|span| span.runs_backwards)
         };
         assert_eq!([4, 5, 6].map(backwards), [true, false, false]);
     }

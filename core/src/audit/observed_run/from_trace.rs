@@ -1,0 +1,191 @@
+//! Observed runs from simulated ones: of scenarios, and of other hosts.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{
+    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStream,
+    ObservedTurn, ObservedTurns, ObservedWork, TimeSource, if_limiting,
+};
+use crate::device::{CopySharing, Device};
+use crate::gpu::Ended;
+use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
+use crate::proven::OrMost;
+use crate::run::Run;
+use crate::time::{Duration, Instant};
+use crate::trace::{OperationRecord, Rule, Trace, TurnEnd};
+use crate::workload::{OperationId, OperationKind};
+
+impl ObservedRun {
+    /// A simulated run of a scenario. Every block is expanded.
+    ///
+    /// # Errors
+    /// [`LogTimeError`] if something happens after the end of the clock of logs.
+    pub fn of_run(Run { scenario, trace, ended, held_calls, .. }: &Run<'_>) -> Result<Self, LogTimeError> {
+        let mut observed = Self::of_trace(&scenario.name, scenario.device(), trace, *ended)?;
+        let frees = held_calls.iter().filter(|call| call.rule == Rule::H1).filter_map(|call| {
+            let thread = scenario.threads.get(call.thread as usize)?;
+            let times =
+                LogTime::try_from(call.from).and_then(|from| Ok((from, call.to().map(LogTime::try_from).transpose()?)));
+            Some(times.map(|(from_ns, to_ns)| ObservedFree {
+                process: thread.process.index(),
+                thread: call.thread as usize,
+                shares_core: thread.core.is_some(),
+                from_ns,
+                to_ns,
+            }))
+        });
+        observed.frees = frees.collect::<Result<_, LogTimeError>>()?;
+        for (operation, record) in observed.operations.iter_mut().zip(trace.operations()) {
+            if let (OperationKind::Kernel(id), ObservedWork::Kernel(kernel)) = (record.kind, &mut operation.work)
+                && let Some(times) = scenario.block_times.get(&id)
+            {
+                kernel.block_times = Arc::clone(times);
+            }
+        }
+        Ok(observed)
+    }
+
+    /// A simulated run on `device`, with whatever host in front of it. Every block is expanded.
+    ///
+    /// # Errors
+    /// As [`ObservedRun::of_run`].
+    pub fn of_trace(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
+        let horizon_ns = (ended != Ended::Done).then(|| LogTime::try_from(trace.end())).transpose()?;
+        let null: BTreeSet<u32> = trace.processes().iter().map(|process| process.null_stream().0).collect();
+        let streams = (0..).zip(trace.streams()).map(|(number, stream)| {
+            let is_null = null.contains(&number);
+            let process = stream.process.index();
+            let (name, priority) = (Arc::clone(&stream.name), Some(stream.priority));
+            let green = stream.green_context.and_then(|green| trace.green_contexts().get(green.index()));
+            ObservedStream {
+                name,
+                process,
+                is_null,
+                priority,
+                blocking: stream.blocking && !is_null,
+                green_context: stream.green_context,
+                work_queues: green.and_then(|green| green.work_queues),
+            }
+        });
+        let operations = trace.numbered();
+        let contexts = contexts(trace)?;
+        let takes_turns = contexts != ObservedContexts::One;
+        Ok(Self {
+            title: title.into(),
+            device: device.clone(),
+            source: TimeSource::Simulated { placement: trace.placement(), horizon_ns },
+            streams: streams.collect(),
+            contexts,
+            client_sms: client_sms(device, trace),
+            virtual_sms: false,
+            operations: operations
+                .map(|(id, record)| operation(device, trace, id, record, takes_turns))
+                .collect::<Result<_, _>>()?,
+            frees: Vec::new(),
+            has_chosen_order: trace.ready_choices().iter().any(|&(_, chosen)| chosen > 0),
+            programmatic_events: trace.programmatic_events().iter().map(|event| event.0).collect(),
+            incomplete: None,
+        })
+    }
+}
+
+/// To how many SMs MPS limits each process of a simulated run, if it limits one.
+fn client_sms(device: &Device, trace: &Trace) -> Vec<u32> {
+    let clients = trace.processes().iter().filter(|_| trace.mps());
+    if_limiting(clients.map(|process| process.client_sms(device)).collect(), device)
+}
+
+/// The turns that contexts took, if they did.
+fn contexts(trace: &Trace) -> Result<ObservedContexts, LogTimeError> {
+    let Some(taking) = trace.turn_taking() else { return Ok(ObservedContexts::One) };
+    let ns = |time: Duration| i64::try_from(time.as_ns()).or_most();
+    let mut served = None;
+    let turns = trace.turns().iter().map(|turn| {
+        let switches = served.replace(turn.process).is_some_and(|before| before != turn.process);
+        Ok(ObservedTurn {
+            process: turn.process.index(),
+            start_ns: LogTime::try_from(turn.start)?,
+            end_ns: LogTime::try_from(turn.end)?,
+            // Cut by the end of the run, it is shorter than it was to be.
+            is_on_its_way: switches && turn.switch() < taking.switch_cost,
+        })
+    });
+    Ok(ObservedContexts::Seen(ObservedTurns {
+        turns: turns.collect::<Result<_, LogTimeError>>()?,
+        run_end_ns: LogTime::try_from(trace.end())?,
+        time_slices_ns: taking.time_slices.iter().map(|&slice| ns(slice)).collect(),
+        switch_cost_ns: ns(taking.switch_cost),
+        levels: trace.processes().iter().map(|process| process.level).collect(),
+        is_driven_by_host: trace.turns().iter().any(|turn| turn.ended_by == TurnEnd::TakenOff),
+    }))
+}
+
+fn operation(
+    device: &Device,
+    trace: &Trace,
+    id: OperationId,
+    record: &OperationRecord,
+    takes_turns: bool,
+) -> Result<ObservedOperation, LogTimeError> {
+    let launched = LogTime::try_from(record.launched())?;
+    let (name, work): (Arc<str>, _) = match record.kind {
+        OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
+        OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
+        OperationKind::Wait(event) => ("wait".into(), ObservedWork::Wait(event.0)),
+        OperationKind::Copy(copy) => {
+            let copy = trace.copies().get(copy.index());
+            let stated = copy.and_then(|copy| copy.time_on(&device.copy));
+            let start = record.first_start();
+            // A copy that still ran at the horizon ends when it must; behind it, where that depends on what comes.
+            let end = record.finish().or_else(|| match device.copy.sharing {
+                CopySharing::OneAtATime if !takes_turns => start.zip(stated).map(|(start, took)| start + took),
+                CopySharing::OneAtATime | CopySharing::SharedLink => {
+                    start.map(|_| trace.end().saturating_add(Duration::from_ns(1)))
+                }
+            });
+            let times = start.zip(end).map(|(start, end)| Ok([LogTime::try_from(start)?, LogTime::try_from(end)?]));
+            // A duration is as long as the instant at its end if it begins at 0.
+            let duration_ns =
+                stated.map(|duration| LogTime::try_from(Instant::ZERO + duration).map(LogTime::as_ns)).transpose()?;
+            let engine = copy.map_or(0, |copy| device.copy.engine_for(copy.direction));
+            let name = copy.map_or("copy".into(), |copy| copy.in_words().into());
+            (name, ObservedWork::Copy(ObservedCopy { engine, duration_ns, times_ns: times.transpose()? }))
+        }
+        OperationKind::Kernel(kernel) => match trace.kernels().get(kernel.index()) {
+            None => ("kernel".into(), ObservedWork::Memset),
+            Some(kernel) => {
+                let mut blocks = BlockList::default();
+                for block in trace.blocks(id) {
+                    let (start_ns, end_ns) = (LogTime::try_from(block.start)?, LogTime::try_from(block.end)?);
+                    blocks.push(LoggedBlock { sm: u32::from(block.sm), start_ns, end_ns });
+                }
+                let stream = trace.streams().get(record.stream.index());
+                let work = ObservedWork::Kernel(ObservedKernel {
+                    grid: kernel.blocks,
+                    shape: kernel.shape,
+                    sm_mask: kernel.sm_mask.or(stream.and_then(|stream| stream.sm_mask)),
+                    duration: Some(kernel.duration),
+                    block_times: Arc::default(),
+                    clock: kernel.clock,
+                    programmatic: kernel.programmatic(),
+                    clusters: kernel.clusters(),
+                    synchronized_ns: None,
+                    blocks: Arc::new(blocks),
+                });
+                (Arc::clone(&kernel.title), work)
+            }
+        },
+    };
+    Ok(ObservedOperation {
+        name,
+        stream: record.stream.index(),
+        origin: None,
+        thread: record.origin.thread as usize,
+        process: None,
+        called_ns: launched,
+        launched_ns: [launched; 2],
+        is_launch_on_gpu_clock: true,
+        work,
+    })
+}
