@@ -7,16 +7,16 @@ mod audit;
 mod builder;
 mod device;
 mod durations;
+mod formats;
+mod gpu_profile;
+mod host_threads;
 mod import;
 mod kernel_medians;
 mod kineto;
-mod model;
 #[cfg(feature = "nsight")]
 mod nsight;
 mod nvprof;
 mod occupancy;
-mod programs;
-mod read;
 mod rescale;
 mod submissions;
 #[cfg(test)]
@@ -25,23 +25,23 @@ mod tests;
 use crate::named::named;
 use crate::time::Duration;
 
-pub(crate) use audit::{CaseVerdict, ProfileAudit, ProfileCase, TELLING_WAVES, audit_profile};
+pub(crate) use audit::{JudgedStart, ProfileAudit, StartVerdict, TELLING_WAVES, audit_profile};
 #[doc(hidden)]
 pub use durations::{BlockTimeSource, EstimatedBlockTime};
+pub(crate) use formats::uncompressed;
+#[doc(hidden)]
+pub use gpu_profile::{
+    CallKind, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, SyncKind,
+    short_name,
+};
+pub use gpu_profile::{GpuProfile, GpuProfileError};
+#[doc(hidden)]
+pub use host_threads::UNSEEN;
 pub use import::Import;
 pub(crate) use import::ImportedStream;
 pub use kernel_medians::ToldBy;
 #[doc(hidden)]
 pub use kernel_medians::{KernelMedians, Learned};
-#[doc(hidden)]
-pub use model::{
-    CallKind, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, SyncKind,
-    short_name,
-};
-pub use model::{GpuProfile, GpuProfileError};
-#[doc(hidden)]
-pub use programs::UNSEEN;
-pub(crate) use read::uncompressed;
 pub(crate) use submissions::{CLOCKS_NS, UsualDelays};
 
 named! {

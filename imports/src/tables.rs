@@ -1,4 +1,4 @@
-//! What models hold, and what profiles say of the rules.
+//! Tables on AMALTHEA models and their runs, and on profiles: what was imported, and what their audit found.
 
 mod amalthea_table;
 mod profiles;

@@ -1,4 +1,4 @@
-//! What is read of a model.
+//! An AMALTHEA model in memory: what of the file a scenario can be made of.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

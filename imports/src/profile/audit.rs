@@ -28,10 +28,10 @@ const LAST_WAVE: (f64, f64) = (1.2, 0.02);
 /// Profilers that round to microseconds make ends and starts meet this much too early.
 const ROUNDING_NS: u64 = 1_000;
 
-/// What becomes of one case.
+/// What becomes of one start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum CaseVerdict {
+pub(crate) enum StartVerdict {
     /// The rules say so.
     Explained,
     /// Only if the stream has a higher priority than the one that it overtook, which the profile does not state.
@@ -40,9 +40,9 @@ pub(crate) enum CaseVerdict {
     Unexplained,
 }
 
-/// A kernel that started late, or while one of another stream ran.
+/// The start of a kernel that was late, or came while one of another stream ran.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct ProfileCase {
+pub(crate) struct JudgedStart {
     /// Index of its operation in the profile.
     #[serde(skip)]
     pub operation: u32,
@@ -58,7 +58,7 @@ pub(crate) struct ProfileCase {
     pub by: Option<String>,
     /// The stream of that.
     pub by_stream: Option<i64>,
-    pub(crate) verdict: CaseVerdict,
+    pub(crate) verdict: StartVerdict,
 }
 
 /// Kernels that started while one of another stream ran which has many waves.
@@ -75,20 +75,20 @@ pub(crate) struct OverlapCounts {
 pub(crate) struct ProfileAudit {
     /// Kernels that were looked at.
     pub kernels: u64,
-    /// Cases that the rules explain.
+    /// Starts that the rules explain.
     pub explained: u64,
-    /// Cases that only a higher priority explains.
+    /// Starts that only a higher priority explains.
     pub only_by_higher_priority: u64,
-    /// Cases that nothing explains.
+    /// Starts that nothing explains.
     pub unexplained: u64,
-    /// Cases by rule.
+    /// Starts by rule.
     pub by_rule: BTreeMap<&'static str, u64>,
     /// See [`OverlapCounts`].
     pub(crate) long_first_kernels: OverlapCounts,
     /// Streams that seem to have a higher priority, with those that they overtook, and how often.
     pub(crate) priorities: Vec<InferredPriority>,
-    /// All cases, by start.
-    pub(crate) cases: Vec<ProfileCase>,
+    /// All starts that were judged, by time.
+    pub(crate) starts: Vec<JudgedStart>,
 }
 
 /// A stream that broke into kernels of another.
@@ -146,9 +146,9 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
     }
     for (index, (by, stream)) in broken_causes(profile, &operations, ROUNDING_NS) {
         let of = (index, &profile.operations[index as usize]);
-        auditor.push(of, None, (Some(by.to_owned()), stream), CaseVerdict::Unexplained);
+        auditor.push(of, None, (Some(by.to_owned()), stream), StartVerdict::Unexplained);
     }
-    crate::sorted::sort_by_key(&mut auditor.audit.cases, |case| case.at_ns);
+    crate::sorted::sort_by_key(&mut auditor.audit.starts, |start| start.at_ns);
     auditor.finish()
 }
 
@@ -165,12 +165,12 @@ impl Auditor<'_> {
         }
         let priority = |operation: &ProfiledOperation| self.profile.streams[operation.stream as usize].priority;
         let (rule, verdict) = match (in_last_wave, priority(first).zip(priority(second))) {
-            (true, _) => (Some("X1"), CaseVerdict::Explained),
-            (false, Some((first, second))) if second < first => (Some("A2"), CaseVerdict::Explained),
-            (false, Some(_)) => (None, CaseVerdict::Unexplained),
-            (false, None) => (Some("A2"), CaseVerdict::OnlyByHigherPriority),
+            (true, _) => (Some("X1"), StartVerdict::Explained),
+            (false, Some((first, second))) if second < first => (Some("A2"), StartVerdict::Explained),
+            (false, Some(_)) => (None, StartVerdict::Unexplained),
+            (false, None) => (Some("A2"), StartVerdict::OnlyByHigherPriority),
         };
-        self.case((index, second), rule, Some((met, first)), verdict);
+        self.judge((index, second), rule, Some((met, first)), verdict);
     }
 
     /// G: a kernel starts before what stands before it in its stream has ended.
@@ -180,8 +180,8 @@ impl Auditor<'_> {
         }
         let has_pdl = first.kernel().is_some() && self.device.has_programmatic_launch();
         let (rule, verdict) =
-            if has_pdl { (Some("PDL"), CaseVerdict::Explained) } else { (None, CaseVerdict::Unexplained) };
-        self.case((index, second), rule, Some((met, first)), verdict);
+            if has_pdl { (Some("PDL"), StartVerdict::Explained) } else { (None, StartVerdict::Unexplained) };
+        self.judge((index, second), rule, Some((met, first)), verdict);
     }
 
     /// Why a kernel started later than its call and its stream would have let it.
@@ -202,20 +202,20 @@ impl Auditor<'_> {
             && before.end_ns() >= call.start_ns
             && start.saturating_sub(before.end_ns()) <= self.usual.gap_ns
         {
-            return self.case((index, operation), Some("G"), Some((at, before)), CaseVerdict::Explained);
+            return self.judge((index, operation), Some("G"), Some((at, before)), StartVerdict::Explained);
         }
-        // What still runs let it in, which is a case of its own.
+        // What still runs let it in, which is judged by itself.
         if !others.is_empty() {
             return;
         }
         if self.is_told_to_wait(operation, before.map(|(_, before)| before), call.start_ns) {
-            return self.case((index, operation), Some("wait"), ended.last().copied(), CaseVerdict::Explained);
+            return self.judge((index, operation), Some("wait"), ended.last().copied(), StartVerdict::Explained);
         }
         let of_another = |(_, other): &&Numbered<'_>| other.stream != operation.stream;
         if let Some(&other) = ended.iter().rev().find(of_another) {
-            return self.case((index, operation), Some("R"), Some(other), CaseVerdict::Explained);
+            return self.judge((index, operation), Some("R"), Some(other), StartVerdict::Explained);
         }
-        self.case((index, operation), None, before, CaseVerdict::Unexplained);
+        self.judge((index, operation), None, before, StartVerdict::Unexplained);
     }
 
     /// Whether its stream is told to wait for an event between the launch of the operation before it and its own.
@@ -240,7 +240,7 @@ impl Auditor<'_> {
         self.profile.syncs.is_empty() && calls[from..to].iter().any(|call| call.kind == CallKind::StreamWait)
     }
 
-    fn case(&mut self, of: Numbered<'_>, rule: Option<&'static str>, by: Option<Numbered<'_>>, verdict: CaseVerdict) {
+    fn judge(&mut self, of: Numbered<'_>, rule: Option<&'static str>, by: Option<Numbered<'_>>, verdict: StartVerdict) {
         let by = (by.map(|(_, by)| self.name(by)), by.map(|(_, by)| by.stream));
         self.push(of, rule, by, verdict);
     }
@@ -257,10 +257,10 @@ impl Auditor<'_> {
         (index, operation): Numbered<'_>,
         rule: Option<&'static str>,
         (by, by_stream): (Option<String>, Option<u32>),
-        verdict: CaseVerdict,
+        verdict: StartVerdict,
     ) {
         let number = |stream: u32| self.profile.streams[stream as usize].number;
-        self.audit.cases.push(ProfileCase {
+        self.audit.starts.push(JudgedStart {
             operation: index,
             kernel: self.name(operation),
             stream: number(operation.stream),
@@ -275,22 +275,22 @@ impl Auditor<'_> {
     /// Counts; a stream cannot have a higher priority than one that has a higher priority than it.
     fn finish(mut self) -> ProfileAudit {
         let mut above: BTreeMap<(i64, i64), BTreeSet<u32>> = BTreeMap::new();
-        for case in self.audit.cases.iter().filter(|case| case.verdict == CaseVerdict::OnlyByHigherPriority) {
-            let pair = (case.stream, case.by_stream.unwrap_or(case.stream));
-            above.entry(pair).or_default().insert(case.operation);
+        for start in self.audit.starts.iter().filter(|start| start.verdict == StartVerdict::OnlyByHigherPriority) {
+            let pair = (start.stream, start.by_stream.unwrap_or(start.stream));
+            above.entry(pair).or_default().insert(start.operation);
         }
-        for case in &mut self.audit.cases {
-            let reversed = (case.by_stream.unwrap_or(case.stream), case.stream);
-            if case.verdict == CaseVerdict::OnlyByHigherPriority && above.contains_key(&reversed) {
-                case.verdict = CaseVerdict::Unexplained;
-                case.rule = None;
+        for start in &mut self.audit.starts {
+            let reversed = (start.by_stream.unwrap_or(start.stream), start.stream);
+            if start.verdict == StartVerdict::OnlyByHigherPriority && above.contains_key(&reversed) {
+                start.verdict = StartVerdict::Unexplained;
+                start.rule = None;
             }
-            match case.verdict {
-                CaseVerdict::Explained => self.audit.explained += 1,
-                CaseVerdict::OnlyByHigherPriority => self.audit.only_by_higher_priority += 1,
-                CaseVerdict::Unexplained => self.audit.unexplained += 1,
+            match start.verdict {
+                StartVerdict::Explained => self.audit.explained += 1,
+                StartVerdict::OnlyByHigherPriority => self.audit.only_by_higher_priority += 1,
+                StartVerdict::Unexplained => self.audit.unexplained += 1,
             }
-            *self.audit.by_rule.entry(case.rule.unwrap_or("none")).or_insert(0) += 1;
+            *self.audit.by_rule.entry(start.rule.unwrap_or("none")).or_insert(0) += 1;
         }
         let consistent = above.iter().filter(|((stream, other), _)| !above.contains_key(&(*other, *stream)));
         let priorities = consistent.map(|(&(stream, above), kernels)| InferredPriority {

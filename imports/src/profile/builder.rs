@@ -1,11 +1,12 @@
-//! Putting a profile together: what all readers need.
+//! A profile in the making, for the readers of all formats: names, streams and threads get numbers, and what is left
+//! out is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::model::{
+use super::gpu_profile::{
     CallKind, GpuProfile, GpuProfileError, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation, ProfiledStream,
     ProfiledSync, ProfiledThread, SyncKind,
 };

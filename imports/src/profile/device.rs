@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{GpuProfile, GpuProfileError, GpuProperties};
+use super::gpu_profile::{GpuProfile, GpuProfileError, GpuProperties};
 use crate::device::{BUILTIN_NAMES, ComputeCapability, Device, SmArchitecture};
 use crate::spelling::option;
 

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::gpu_profile::{GpuProfile, GpuProfileError, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::kernel_medians::{KernelMedians, KernelShape, Learned, OtherMedians, ToldBy};
-use super::model::{GpuProfile, GpuProfileError, ProfiledKernel, ProfiledKind, ProfiledOperation};
 use super::rescale::{Scale, over_waves};
 use super::{Collectives, ImportOptions};
 use crate::device::{CopyDirection, CopyEngines, CopySharing, Device};

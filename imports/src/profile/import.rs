@@ -1,4 +1,4 @@
-//! A profile as a scenario.
+//! Makes a scenario of what one GPU of a profile ran.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::durations::{BlockTimeCounts, BlockTimeSource};
+use super::gpu_profile::{GpuProfile, GpuProfileError, ProfiledKernel, ProfiledKind, ProfiledOperation, short_name};
+use super::host_threads::{self, Submitted};
 use super::kernel_medians::Learned;
-use super::model::{GpuProfile, GpuProfileError, ProfiledKernel, ProfiledKind, ProfiledOperation, short_name};
-use super::programs::{self, Submitted};
 use super::rescale::{Rescaled, Scale};
 use super::submissions::{KernelGap, LaunchLatency};
 use super::{ImportOptions, Launches};
@@ -154,12 +154,12 @@ impl GpuProfile {
         }
         work.add_notes(self, scale, &mut builder);
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
-        let programs = programs::programs(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
+        let hosts = host_threads::host_threads(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
             .map_err(|error| refuse(error.to_string()))?;
-        for note in programs.notes {
+        for note in hosts.notes {
             builder.note(note);
         }
-        for thread in programs.threads {
+        for thread in hosts.threads {
             builder.add_thread(thread);
         }
         if let Some(name) = builder.unused_block_duration() {
@@ -181,8 +181,8 @@ impl GpuProfile {
             block_times: work.block_times,
             launch_latency,
             kernel_gap,
-            base_ns: programs.base_ns,
-            submitted: programs.submitted,
+            base_ns: hosts.base_ns,
+            submitted: hosts.submitted,
         })
     }
 

@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::error::Category;
 
 use super::builder::ProfileBuilder;
-use super::model::{GpuProfile, GpuProfileError, GpuProperties, ProfileFormat};
+use super::gpu_profile::{GpuProfile, GpuProfileError, GpuProperties, ProfileFormat};
 use crate::device::ComputeCapability;
 use crate::limits::count_turn;
 use crate::proven::OrMost;

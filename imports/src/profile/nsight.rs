@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row};
 use rustc_hash::FxHashMap;
 
 use super::builder::{ProfileBuilder, RawSync, TOO_LARGE};
-use super::model::{
+use super::gpu_profile::{
     CallKind, GpuProfile, GpuProfileError, GpuProperties, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind,
     SyncKind,
 };

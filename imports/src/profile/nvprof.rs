@@ -4,7 +4,7 @@
 use csv::StringRecord;
 
 use super::builder::ProfileBuilder;
-use super::model::{GpuProfile, GpuProfileError, GpuProperties, ProfileFormat, ProfiledKernel, ProfiledKind};
+use super::gpu_profile::{GpuProfile, GpuProfileError, GpuProperties, ProfileFormat, ProfiledKernel, ProfiledKind};
 use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::limits::end_if_stopped;
 use crate::time::Decimal;

@@ -1,4 +1,4 @@
-//! How the kernels of a profile fill the GPU.
+//! How much of the GPU each kernel of a profile fills.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

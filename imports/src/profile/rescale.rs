@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Rescale;
-use super::model::{GpuProfile, ProfiledKernel, short_name};
+use super::gpu_profile::{GpuProfile, ProfiledKernel, short_name};
 use crate::device::{BUILTIN_NAMES, Device, KernelOccupancy};
 use crate::spelling::option;
 use crate::time::Duration;

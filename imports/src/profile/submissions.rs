@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{GpuProfile, HostCall, ProfiledOperation};
+use super::gpu_profile::{GpuProfile, HostCall, ProfiledOperation};
 use crate::statistics::nearest_rank;
 
 /// The launch latency of a profile (L1).

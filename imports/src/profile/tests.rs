@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::durations::{BlockTimeCounts, EstimatedBlockTime};
-use super::model::ProfiledKind;
+use super::gpu_profile::ProfiledKind;
 use super::submissions::KernelGap;
 use super::*;
 use crate::device::CopyDirection;
@@ -10,9 +10,9 @@ use crate::time::Duration;
 use crate::workload::OperationKind;
 
 mod devices;
+mod host_threads;
 #[cfg(feature = "nsight")]
 mod nsight;
-mod programs;
 
 /// A trace with these events, on a GPU with the limits of an A100.
 fn trace(events: &str) -> String {

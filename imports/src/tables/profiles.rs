@@ -3,32 +3,32 @@
 use crate::device::Device;
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows, fields};
 use crate::profile::{
-    CaseVerdict, GpuProfile, GpuProfileError, Import, ImportedStream, ProfileAudit, ProfileCase, TELLING_WAVES,
+    GpuProfile, GpuProfileError, Import, ImportedStream, JudgedStart, ProfileAudit, StartVerdict, TELLING_WAVES,
     audit_profile, short_name,
 };
 use crate::time::Instant;
 use crate::words::counted;
 use gpusched_core::tables::HINT;
 
-fn case_columns<'c>() -> [Column<&'c ProfileCase>; 9] {
+fn start_columns<'c>() -> [Column<&'c JudgedStart>; 9] {
     [
-        Column::new("verdict", "verdict", |case: &&ProfileCase| {
-            match case.verdict {
-                CaseVerdict::Explained => "explained",
-                CaseVerdict::OnlyByHigherPriority => "only_by_higher_priority",
-                CaseVerdict::Unexplained => "unexplained",
+        Column::new("verdict", "verdict", |start: &&JudgedStart| {
+            match start.verdict {
+                StartVerdict::Explained => "explained",
+                StartVerdict::OnlyByHigherPriority => "only_by_higher_priority",
+                StartVerdict::Unexplained => "unexplained",
             }
             .into()
         })
         .left(),
-        Column::new("rule", "rule", |case: &&ProfileCase| case.rule.into()).left(),
-        Column::data("kernel", |case: &&ProfileCase| case.kernel.as_str().into()),
-        Column::table("kernel", |case: &&ProfileCase| short_name(&case.kernel).into()).names(),
-        Column::new("stream", "stream", |case| case.stream.into()),
-        Column::new("at_ns", "at", |case| Instant::from_ns(case.at_ns).into()),
-        Column::data("by", |case: &&ProfileCase| case.by.as_deref().into()),
-        Column::table("by", |case: &&ProfileCase| case.by.as_deref().map(short_name).into()).left(),
-        Column::new("by_stream", "in stream", |case| case.by_stream.into()),
+        Column::new("rule", "rule", |start: &&JudgedStart| start.rule.into()).left(),
+        Column::data("kernel", |start: &&JudgedStart| start.kernel.as_str().into()),
+        Column::table("kernel", |start: &&JudgedStart| short_name(&start.kernel).into()).names(),
+        Column::new("stream", "stream", |start| start.stream.into()),
+        Column::new("at_ns", "at", |start| Instant::from_ns(start.at_ns).into()),
+        Column::data("by", |start: &&JudgedStart| start.by.as_deref().into()),
+        Column::table("by", |start: &&JudgedStart| start.by.as_deref().map(short_name).into()).left(),
+        Column::new("by_stream", "in stream", |start| start.by_stream.into()),
     ]
 }
 
@@ -50,7 +50,7 @@ impl ProfileAuditReport {
     }
 }
 
-/// Counts, and the cases: for people those that the rules do not explain.
+/// Counts, and the starts that were judged: for people those that the rules do not explain.
 impl Report for ProfileAuditReport {
     const IS_INDENTED: bool = true;
     const TABLE: &'static str = "cases";
@@ -59,7 +59,7 @@ impl Report for ProfileAuditReport {
         let audit = &self.audit;
         fields!(to, audit => kernels, explained, only_by_higher_priority, unexplained, by_rule, long_first_kernels);
         to.list("priorities", &audit.priorities)?;
-        to.elements("cases", &audit.cases, &case_columns(), &audit.cases)?;
+        to.elements("cases", &audit.starts, &start_columns(), &audit.starts)?;
         fields!(to, self => device, notes);
         Ok(())
     }
@@ -89,11 +89,11 @@ impl Report for ProfileAuditReport {
             ));
         }
         let shows_all = !page.is_cut();
-        let is_shown = |case: &&ProfileCase| shows_all || case.verdict != CaseVerdict::Explained;
-        let shown: Vec<&ProfileCase> = audit.cases.iter().filter(is_shown).collect();
+        let is_shown = |start: &&JudgedStart| shows_all || start.verdict != StartVerdict::Explained;
+        let shown: Vec<&JudgedStart> = audit.starts.iter().filter(is_shown).collect();
         if !shown.is_empty() {
             page.blank();
-            page.trimmed_table(&case_columns(), shown);
+            page.trimmed_table(&start_columns(), shown);
             page.line(HINT);
         }
     }

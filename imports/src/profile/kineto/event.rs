@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::profile::builder::{ProfileBuilder, RawSync, TOO_LARGE};
-use crate::profile::model::{CallKind, HostCall, ProfiledKernel, ProfiledKind, SyncKind};
+use crate::profile::gpu_profile::{CallKind, HostCall, ProfiledKernel, ProfiledKind, SyncKind};
 use crate::time::{Decimal, DecimalError};
 
 /// Why kernels of other makers' GPUs are left out.

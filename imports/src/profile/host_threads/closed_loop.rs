@@ -10,18 +10,18 @@ use std::collections::{BTreeMap, BinaryHeap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::events::Events;
-use super::{Program, Programs, Submitted};
+use super::{HostThreads, Program, Submitted};
 use crate::device::CopyDirection;
 use crate::joined::Joined;
 use crate::limits::count_turn;
-use crate::profile::model::{CallKind, GpuProfile, HostCall, ProfiledKind, SyncKind};
+use crate::profile::gpu_profile::{CallKind, GpuProfile, HostCall, ProfiledKind, SyncKind};
 use crate::profile::submissions::Submissions;
 use crate::scenario::Step;
 use crate::words::counted;
 use crate::workload::{EventId, StreamId};
 
 /// What submits without a call that the file has: when it is taken to do so.
-pub(super) type Unseen = (Submitted, u64);
+pub(super) type WithoutCall = (Submitted, u64);
 
 /// Adds one thread for each host thread of the recording, or for several of them whose calls depend on one another.
 ///
@@ -30,10 +30,10 @@ pub(super) type Unseen = (Submitted, u64);
 pub(super) fn add(
     (profile, gpu, submissions): (&GpuProfile, u32, &Submissions<'_>),
     (steps, submitted_at): (&[Submitted], &[Option<u64>]),
-    unseen: &[Unseen],
+    unseen: &[WithoutCall],
     streams: &BTreeMap<u32, StreamId>,
     events: &Events,
-    programs: &mut Programs,
+    hosts: &mut HostThreads,
 ) {
     let mut by_call: FxHashMap<u32, Vec<Submitted>> = FxHashMap::default();
     for submitted in steps {
@@ -51,7 +51,7 @@ pub(super) fn add(
         first_submission = first_submission.min(stated.start_ns);
     }
     let waits = Waits::new((profile, gpu, submissions), streams, events);
-    let mut by_group: BTreeMap<usize, Vec<Act>> = BTreeMap::new();
+    let mut by_group: BTreeMap<usize, Vec<Action>> = BTreeMap::new();
     let mut inferred = 0;
     for (index, call) in (0..).zip(&profile.calls) {
         let group = groups.of_thread(call.thread);
@@ -59,28 +59,30 @@ pub(super) fn add(
         let own = by_call.get(&index).and_then(|submitted| submitted.last()).map(|submitted| submitted.index);
         let submits = own.is_some() || events.at_call.contains_key(&index);
         if counts && (submits || may_wait(call) && call.start_ns >= first_submission) {
-            let acts = by_group.entry(group).or_default();
+            let actions = by_group.entry(group).or_default();
+            let action = |what| Action { at_ns: call.start_ns, thread: Some(call.thread), what };
             if submits {
-                acts.push(Act { at_ns: call.start_ns, thread: Some(call.thread), what: What::Submit(index) });
+                actions.push(action(ActionKind::Submit(index)));
             }
             if let Some((step, until)) = waits.step(index, call, own, &mut inferred) {
                 let until = until.max(call.start_ns);
-                acts.push(Act { at_ns: call.start_ns, thread: Some(call.thread), what: What::Wait(step, until) });
+                actions.push(action(ActionKind::Wait(step, until)));
             }
         }
     }
     for &(submitted, at_ns) in unseen {
         let group = groups.of_stream(profile.operations[submitted.index as usize].stream);
-        by_group.entry(group).or_default().push(Act { at_ns, thread: None, what: What::Unseen(submitted) });
+        let what = ActionKind::SubmitUncalled(submitted);
+        by_group.entry(group).or_default().push(Action { at_ns, thread: None, what });
     }
-    for acts in by_group.into_values() {
-        let acts = in_recorded_order(profile, acts, &by_call);
-        let Some(first) = acts.first() else { continue };
+    for actions in by_group.into_values() {
+        let actions = in_recorded_order(profile, actions, &by_call);
+        let Some(first) = actions.first() else { continue };
         let mut program = Program::new(first.at_ns);
-        for act in &acts {
-            program.at(act.at_ns);
-            match act.what {
-                What::Submit(call) => {
+        for action in &actions {
+            program.at(action.at_ns);
+            match action.what {
+                ActionKind::Submit(call) => {
                     let between = events.at_call.get(&call).into_iter().flatten();
                     program.steps.extend(between.map(|(_, step)| *step));
                     for submitted in by_call.get(&call).into_iter().flatten() {
@@ -89,17 +91,17 @@ pub(super) fn add(
                     }
                     program.steps.extend(events.after_call.get(&call).into_iter().flatten());
                 }
-                What::Wait(step, until_ns) => {
+                ActionKind::Wait(step, until_ns) => {
                     program.steps.push(step);
                     program.now_ns = until_ns;
                 }
-                What::Unseen(submitted) => program.submit(submitted, events),
+                ActionKind::SubmitUncalled(submitted) => program.submit(submitted, events),
             }
         }
-        program.finish(label(profile, &acts, programs), programs);
+        program.finish(label(profile, &actions, hosts), hosts);
     }
     if inferred > 0 {
-        programs.notes.push(format!(
+        hosts.notes.push(format!(
             "{} of the host for a stream that the file does not name: taken is the stream whose operation ended last \
              before the call returned, of those that were done with all they had by then",
             counted(inferred, "wait")
@@ -108,9 +110,9 @@ pub(super) fn add(
 }
 
 /// What the program of these is called; where it is of several threads, that is noted.
-fn label(profile: &GpuProfile, acts: &[Act], programs: &mut Programs) -> String {
+fn label(profile: &GpuProfile, actions: &[Action], hosts: &mut HostThreads) -> String {
     let one_process = profile.threads.iter().all(|thread| thread.process == profile.threads[0].process);
-    let mut threads: Vec<u32> = acts.iter().filter_map(|act| act.thread).collect();
+    let mut threads: Vec<u32> = actions.iter().filter_map(|action| action.thread).collect();
     let hand_overs = threads.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let mut seen = FxHashSet::default();
     threads.retain(|thread| seen.insert(*thread));
@@ -126,7 +128,7 @@ fn label(profile: &GpuProfile, acts: &[Act], programs: &mut Programs) -> String 
     if threads.len() < 2 {
         return first;
     }
-    programs.notes.push(format!(
+    hosts.notes.push(format!(
         "{} host threads submit to the same streams, or wait for one another's events: they are one program, in the \
          recorded order, with {} from one to another",
         threads.len(),
@@ -227,21 +229,21 @@ fn last_before<T>(ends: &[T], end: impl Fn(&T) -> u64, call: &HostCall) -> u64 {
 
 /// Something that a host thread did.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Act {
+pub(super) struct Action {
     /// When it began, on the clock of the recording.
     pub(super) at_ns: u64,
     /// `None`: the file does not have the call.
     pub(super) thread: Option<u32>,
-    pub(super) what: What,
+    pub(super) what: ActionKind,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum What {
+pub(super) enum ActionKind {
     /// Everything that a call submitted.
     Submit(u32),
     /// It waited until then.
     Wait(Step, u64),
-    Unseen(Submitted),
+    SubmitUncalled(Submitted),
 }
 
 /// Sets of host threads and streams that have to do with one another.
@@ -303,34 +305,34 @@ impl Groups {
 /// the operations of a stream. A wait during which others acted ends after the last of them that began before its end.
 pub(super) fn in_recorded_order(
     profile: &GpuProfile,
-    mut acts: Vec<Act>,
+    mut actions: Vec<Action>,
     by_call: &FxHashMap<u32, Vec<Submitted>>,
-) -> Vec<Act> {
-    crate::sorted::sort_by_key(&mut acts, |act| act.at_ns);
-    let starts: Vec<(u64, Option<u32>)> = acts.iter().map(|act| (act.at_ns, act.thread)).collect();
-    for (place, act) in acts.iter_mut().enumerate() {
-        if let What::Wait(_, until_ns) = act.what {
+) -> Vec<Action> {
+    crate::sorted::sort_by_key(&mut actions, |action| action.at_ns);
+    let starts: Vec<(u64, Option<u32>)> = actions.iter().map(|action| (action.at_ns, action.thread)).collect();
+    for (place, action) in actions.iter_mut().enumerate() {
+        if let ActionKind::Wait(_, until_ns) = action.what {
             let meanwhile = &starts[place..starts.partition_point(|(at_ns, _)| *at_ns < until_ns).max(place)];
-            let last = meanwhile.iter().rfind(|(_, thread)| *thread != act.thread);
-            act.at_ns = last.map_or(act.at_ns, |(at_ns, _)| *at_ns);
+            let last = meanwhile.iter().rfind(|(_, thread)| *thread != action.thread);
+            action.at_ns = last.map_or(action.at_ns, |(at_ns, _)| *at_ns);
         }
     }
-    crate::sorted::sort_by_key(&mut acts, |act| (act.at_ns, matches!(act.what, What::Wait(..))));
-    let orders = orders(profile, &acts, by_call);
-    sorted(acts.len(), &orders).into_iter().map(|place| acts[place]).collect()
+    crate::sorted::sort_by_key(&mut actions, |action| (action.at_ns, matches!(action.what, ActionKind::Wait(..))));
+    let orders = orders(profile, &actions, by_call);
+    sorted(actions.len(), &orders).into_iter().map(|place| actions[place]).collect()
 }
 
 /// Pairs of places of which the first comes before the second: in a thread, and in a stream.
-fn orders(profile: &GpuProfile, acts: &[Act], by_call: &FxHashMap<u32, Vec<Submitted>>) -> Vec<(usize, usize)> {
+fn orders(profile: &GpuProfile, all: &[Action], by_call: &FxHashMap<u32, Vec<Submitted>>) -> Vec<(usize, usize)> {
     let mut orders = Vec::new();
     let mut of_stream: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
     let mut last_of_thread: FxHashMap<u32, usize> = FxHashMap::default();
-    for (place, act) in acts.iter().enumerate() {
-        orders.extend(act.thread.and_then(|thread| Some((last_of_thread.insert(thread, place)?, place))));
-        let submitted = match &act.what {
-            What::Submit(call) => by_call.get(call).map_or(&[][..], Vec::as_slice),
-            What::Unseen(submitted) => std::slice::from_ref(submitted),
-            What::Wait(..) => &[],
+    for (place, action) in all.iter().enumerate() {
+        orders.extend(action.thread.and_then(|thread| Some((last_of_thread.insert(thread, place)?, place))));
+        let submitted = match &action.what {
+            ActionKind::Submit(call) => by_call.get(call).map_or(&[][..], Vec::as_slice),
+            ActionKind::SubmitUncalled(submitted) => std::slice::from_ref(submitted),
+            ActionKind::Wait(..) => &[],
         };
         for submitted in submitted {
             let stream = profile.operations[submitted.index as usize].stream;

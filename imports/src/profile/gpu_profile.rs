@@ -1,4 +1,5 @@
-//! What a profile says, whatever its format, and why one cannot be used.
+//! A profile in memory, whichever profiler recorded it: GPUs, streams, operations and host calls; and why one cannot be
+//! used.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

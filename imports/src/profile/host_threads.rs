@@ -1,12 +1,13 @@
-//! Who submits the operations of a profile, and when: at given times, or waiting for the GPU as the recorded hosts did.
+//! The host threads of a scenario that is made of a profile: who submits its operations, and when; at given times, or
+//! waiting for the GPU as the recorded hosts did.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closed_loop::Unseen;
+use closed_loop::WithoutCall;
 use events::{EventFinder, Events};
 
 use super::Launches;
-use super::model::GpuProfile;
+use super::gpu_profile::GpuProfile;
 use super::submissions::Submissions;
 use crate::scenario::{HostThread, ScenarioBuilder, Step};
 use crate::time::Duration;
@@ -29,7 +30,7 @@ pub const UNSEEN: u32 = u32::MAX;
 
 /// Host threads.
 #[derive(Debug, Default)]
-pub(super) struct Programs {
+pub(super) struct HostThreads {
     pub(super) threads: Vec<HostThread>,
     /// Of each thread, the operations that it submits, in that order.
     pub(super) submitted: Vec<Vec<u32>>,
@@ -40,7 +41,7 @@ pub(super) struct Programs {
 
 /// The threads that submit `steps`, whose operations stand by start, and the events that streams and hosts wait for,
 /// which become known to `builder`; a launch takes `latency_ns` to reach the GPU.
-pub(super) fn programs(
+pub(super) fn host_threads(
     profile: &GpuProfile,
     gpu: u32,
     steps: &[Submitted],
@@ -48,7 +49,7 @@ pub(super) fn programs(
     latency_ns: u64,
     launches: Launches,
     builder: &mut ScenarioBuilder<'_>,
-) -> Result<Programs, WorkloadError> {
+) -> Result<HostThreads, WorkloadError> {
     let submissions = Submissions::new(profile, gpu);
     let mut events =
         EventFinder::new(profile, &submissions, streams, builder).find(steps, launches == Launches::Host)?;
@@ -58,9 +59,9 @@ pub(super) fn programs(
     let begins = calls.chain(events.at_call.keys().copied());
     let begins = begins.filter_map(|call| Some(profile.calls.get(call as usize)?.start_ns));
     let base_ns = times.iter().copied().chain(begins).min().unwrap_or(0);
-    let mut programs = Programs { base_ns, notes: std::mem::take(&mut events.notes), ..Programs::default() };
+    let mut hosts = HostThreads { base_ns, notes: std::mem::take(&mut events.notes), ..HostThreads::default() };
     match launches {
-        Launches::Recorded => add_open_loop(profile, steps, &times, &events, "", &mut programs),
+        Launches::Recorded => add_open_loop(profile, steps, &times, &events, "", &mut hosts),
         Launches::Host => {
             let stream = |submitted: &Submitted| profile.operations[submitted.index as usize].stream;
             let has_call = |submitted: &&Submitted| profile.operations[submitted.index as usize].call.is_some();
@@ -68,16 +69,16 @@ pub(super) fn programs(
             let seen: BTreeSet<u32> = with.iter().map(stream).collect();
             // Between others that calls submitted to its stream, an operation without a call keeps its place.
             let unseen = steps.iter().copied().zip(times).filter(|(submitted, _)| !has_call(&submitted));
-            let (between, alone): (Vec<Unseen>, Vec<Unseen>) =
+            let (between, alone): (Vec<WithoutCall>, Vec<WithoutCall>) =
                 unseen.partition(|(submitted, _)| seen.contains(&stream(submitted)));
             let (alone, alone_at): (Vec<Submitted>, Vec<u64>) = alone.into_iter().unzip();
             let kind = if with.is_empty() { "" } else { ", launched unseen" };
-            add_open_loop(profile, &alone, &alone_at, &events.unseen(), kind, &mut programs);
+            add_open_loop(profile, &alone, &alone_at, &events.unseen(), kind, &mut hosts);
             let recorded = (profile, gpu, &submissions);
-            closed_loop::add(recorded, (&with, &submitted_at), &between, streams, &events, &mut programs);
+            closed_loop::add(recorded, (&with, &submitted_at), &between, streams, &events, &mut hosts);
         }
     }
-    Ok(programs)
+    Ok(hosts)
 }
 
 /// A thread in the making.
@@ -116,13 +117,13 @@ impl Program {
         self.steps.extend(events.behind.get(&submitted.index).into_iter().flatten());
     }
 
-    fn finish(self, label: String, programs: &mut Programs) {
+    fn finish(self, label: String, hosts: &mut HostThreads) {
         if !self.steps.iter().any(|step| step.submission().is_some()) {
             return;
         }
-        let release = Duration::from_ns(self.start_ns.saturating_sub(programs.base_ns));
-        programs.threads.push(HostThread::once(label, release, self.steps));
-        programs.submitted.push(self.submitted);
+        let release = Duration::from_ns(self.start_ns.saturating_sub(hosts.base_ns));
+        hosts.threads.push(HostThread::once(label, release, self.steps));
+        hosts.submitted.push(self.submitted);
     }
 }
 
@@ -167,7 +168,7 @@ fn add_open_loop(
     times: &[u64],
     events: &Events,
     kind: &str,
-    programs: &mut Programs,
+    hosts: &mut HostThreads,
 ) {
     let mut by_stream: BTreeMap<u32, Vec<(u64, Submitted)>> = BTreeMap::new();
     let mut between_in: BTreeMap<u32, Vec<(u64, Step)>> = BTreeMap::new();
@@ -200,6 +201,6 @@ fn add_open_loop(
             program.at(at);
             program.steps.push(step);
         }
-        program.finish(numbered_stream(number) + kind, programs);
+        program.finish(numbered_stream(number) + kind, hosts);
     }
 }

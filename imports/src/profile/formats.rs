@@ -1,11 +1,11 @@
-//! Telling formats apart by content.
+//! Tells by the content of a file which profiler wrote it, and reads it.
 
 use std::borrow::Cow;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-use super::model::{GpuProfile, GpuProfileError, ProfileFormat};
+use super::gpu_profile::{GpuProfile, GpuProfileError, ProfileFormat};
 #[cfg(feature = "nsight")]
 use super::nsight;
 use super::{kineto, nvprof};

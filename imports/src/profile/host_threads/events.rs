@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Submitted;
-use crate::profile::model::{CallKind, GpuProfile, SyncKind};
+use crate::profile::gpu_profile::{CallKind, GpuProfile, SyncKind};
 use crate::profile::submissions::Submissions;
 use crate::scenario::{ScenarioBuilder, Step};
 use crate::words::counted;
