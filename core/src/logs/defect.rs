@@ -1,4 +1,4 @@
-//! What a file of logs held, and what is wrong with it.
+//! What was read of a file of logs, and what is wrong with it.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ pub enum Defect {
         /// How many.
         blocks: usize,
     },
-    /// The run was ended before all that the benchmark had launched was done; of its last iteration nothing is in the
+    /// The run was ended before all that the host thread had launched was done; of its last iteration nothing is in the
     /// log.
     #[error("the run was ended at a horizon; {operations} operations in progress are not in the log")]
     LeftOutAtHorizon {
@@ -120,7 +120,7 @@ pub enum Defect {
     /// A log of another run of the same scenario: its times contradict those of the run that was kept.
     #[error("another run of the same benchmark as {of}, with other times; dropped, not averaged")]
     OtherRun {
-        /// A log of the same benchmark that was kept.
+        /// A log of the same host thread that was kept.
         of: String,
     },
 }

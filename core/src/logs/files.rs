@@ -1,4 +1,5 @@
-//! Logs of runs with what lies beside them: the GPU and the scenario that made them.
+//! Files and directories of logs as a user names them, sorted into runs, each with its GPU and, if it is there, the
+//! scenario that made it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -70,7 +71,7 @@ pub struct RunInput {
 }
 
 impl RunInput {
-    /// Processes whose benchmarks launched kernels.
+    /// Processes whose host threads launched kernels.
     pub fn processes(&self) -> usize {
         let logs = self.run.logs.iter().filter(|log| !log.kernels.is_empty());
         logs.map(|log| log.pid).collect::<BTreeSet<_>>().len()

@@ -1,4 +1,4 @@
-//! What a log says, compactly, and the clock of its times.
+//! One log in memory: the kernels of one host thread, their blocks in little room, and the clock of its times.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 
-/// The log of one benchmark: one host thread with one stream.
+/// The log of one host thread with one stream: a benchmark, as the examiner calls it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Log {
     /// The file, as the user named it.
@@ -25,7 +25,7 @@ pub struct Log {
     pub(crate) thread: Option<usize>,
     /// `max_resident_threads`, which the examiner writes as 2048 for each SM on every device.
     pub max_resident_threads: Option<u32>,
-    /// `PID`: benchmarks of one process share it.
+    /// `PID`: host threads of one process share it.
     pub pid: Option<u64>,
     /// `TID`.
     pub tid: Option<u64>,
@@ -43,11 +43,11 @@ pub struct Log {
     pub untold: Arc<str>,
     /// Whether nothing tells the numbers of its blocks: they count in the order in which they began.
     pub blocks_unnumbered: bool,
-    /// Iterations of the benchmark, in order.
+    /// Iterations of its host thread, in order.
     pub(crate) iterations: Vec<Iteration>,
     /// Kernels, in launch order.
     pub kernels: Vec<LoggedKernel>,
-    /// Whether kernels or blocks are missing that the benchmark had.
+    /// Whether kernels or blocks are missing that its host thread launched.
     pub incomplete: bool,
 }
 
@@ -73,13 +73,13 @@ const GENERIC_NAMES: [&str; 6] =
     ["GPUSpin", "SharedMem_GPUSpin", "CounterSpin", "BasicMandelbrot", "matrix_multiply", "WalkKernel"];
 
 impl Log {
-    /// What tables call one of its kernels: its own name, or that of the benchmark where it is one of many of a kind.
+    /// What tables call one of its kernels: its own name, or that of its host thread where it is one of many of a kind.
     pub fn kernel_title(&self, kernel: &LoggedKernel) -> Arc<str> {
         if GENERIC_NAMES.contains(&&*kernel.name) { self.title() } else { Arc::clone(&kernel.name) }
     }
 }
 
-/// One iteration of a benchmark, on the host's clock.
+/// One iteration of a host thread, on the host's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Iteration {
     /// Start of `execute_times` \[ns\].

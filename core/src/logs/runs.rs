@@ -47,8 +47,8 @@ impl LogRun {
 /// Sorts logs into runs, by scenario name, in the order in which the names first appear. A `task_host` may run a
 /// scenario of another name inside: what ran in other threads at the same time is of one run.
 ///
-/// A second copy of a log is dropped. Where the logs of one scenario come from several runs (the same benchmark in two
-/// processes, with different times), the run with the most logs is kept, the first of equals, and the others are
+/// A second copy of a log is dropped. Where the logs of one scenario come from several runs (the same host thread in
+/// two processes, with different times), the run with the most logs is kept, the first of equals, and the others are
 /// dropped.
 pub fn sort_into_runs(logs: Vec<Log>) -> Vec<LogRun> {
     let mut runs: Vec<LogRun> = Vec::new();
@@ -104,7 +104,7 @@ fn same_content(one: &Log, other: &Log) -> bool {
         && one.kernels == other.kernels
 }
 
-/// Benchmarks are told apart by their labels; one without a label never counts as the same as another.
+/// Host threads are told apart by their labels; one without a label never counts as the same as another.
 fn same_benchmark(one: &Log, other: &Log) -> bool {
     one.label.is_some() && one.label == other.label && one.benchmark_name == other.benchmark_name
 }

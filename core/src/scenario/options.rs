@@ -70,7 +70,7 @@ pub enum LogUse {
     Kept,
     /// The same, and a log name that leads out of the result directory is refused.
     KeptInside,
-    /// There are none: how they would be written, of many benchmarks a part of what is known of them, is forgotten.
+    /// There are none: how they would be written, of many host threads a part of what is known of them, is forgotten.
     Unused,
 }
 
