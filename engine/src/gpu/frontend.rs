@@ -15,12 +15,12 @@ use crate::canonical::Canonical;
 use crate::device::{ChannelOrder, Device};
 use crate::proven::Proven;
 use crate::time::{Duration, Instant};
-use crate::trace::{Launch, Observer};
+use crate::trace::{Launch, Observer, Rule};
 use crate::workload::{
     Catalogue, EventId, GreenContextId, OperationId, OperationKind, Origin, StreamId, WorkloadError,
 };
 use channels::{ChannelPool, ChannelQueue};
-use stream_queue::{Entering, NONE, StreamQueue};
+use stream_queue::{Entering, HeadState, NONE, StreamQueue};
 
 /// Everything before the EE and CE queues. It knows operations by number; what has completed is forgotten as soon as
 /// everything submitted before it has, too.
@@ -61,6 +61,8 @@ pub(super) struct Frontend {
     scratch_ready: Vec<u32>,
     scratch_streams: Vec<StreamId>,
     scratch_held: Vec<StreamId>,
+    /// Streams of which something has joined those that need a channel, or has gone on from its channel.
+    scratch_moved: Vec<StreamId>,
 }
 
 /// What the streams of one process share, and no others: its NULL stream (N1, N2) and the channels of its context.
@@ -125,6 +127,7 @@ impl Frontend {
             scratch_ready: Vec::new(),
             scratch_streams: Vec::new(),
             scratch_held: Vec::new(),
+            scratch_moved: Vec::new(),
         };
         frontend.add_process(device, seed);
         frontend
@@ -178,6 +181,7 @@ impl Frontend {
         self.scratch_ready.clear();
         self.scratch_streams.clear();
         self.scratch_held.clear();
+        self.scratch_moved.clear();
     }
 
     /// States in which order operations that become ready together enter their queues.
@@ -356,8 +360,10 @@ impl Frontend {
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         self.close_latencies(context);
-        while let Some((operation, since)) = self.pools.iter_mut().find_map(|pool| pool.queue.next()) {
-            context.observer.waited(OperationId(operation), crate::trace::Rule::Channel, since, context.now);
+        for queue in self.streams.iter().filter(|queue| queue.head_state == HeadState::NeedsChannel) {
+            if let Some(operation) = queue.current().map(OperationId) {
+                context.observer.waited(operation, Rule::Channel, queue.waits_since, context.now);
+            }
         }
     }
 
@@ -387,6 +393,7 @@ impl Frontend {
             scratch_ready: _,
             scratch_streams: _,
             scratch_held: _,
+            scratch_moved: _,
         } = self;
         to.list(streams, |to, stream| stream.write_state(to));
         to.list(pools, |to, pool| self.write_channels(pool, to));

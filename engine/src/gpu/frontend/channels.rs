@@ -10,7 +10,6 @@ use super::stream_queue::{HeadState, StreamQueue};
 use crate::canonical::Canonical;
 use crate::device::ChannelOrder;
 use crate::gpu::backend::BackendContext;
-use crate::time::Instant;
 use crate::trace::{Observer, Rule};
 use crate::workload::{GreenContextId, OperationId, OperationKind, StreamId, channel_of};
 
@@ -30,7 +29,7 @@ pub(super) struct ChannelPool {
     pub(super) dealt: Vec<DealtChannel>,
     /// How many streams have been dealt to them.
     pub(super) streams: u32,
-    /// Kernels that need one, and since when.
+    /// Kernels that need one of those that nobody has for good.
     pub(super) queue: ChannelQueue,
 }
 
@@ -100,33 +99,24 @@ impl Frontend {
             let shares = self.shares_channel(operation);
             if shares {
                 let stream = self.operation(operation).stream;
-                let queue = &mut self.streams[stream.index()];
-                queue.head_state = HeadState::NeedsChannel;
-                let pool = queue.pool as usize;
-                self.pools[pool].queue.push(operation, context.now);
+                self.streams[stream.index()].wait_for_channel(context.now);
+                self.scratch_moved.push(stream);
             }
             !shares
         });
-        for pool in 0..self.pools.len() {
-            if self.pools[pool].free.is_some() || self.pools[pool].queue.waiting.is_empty() {
-                continue;
-            }
-            let mut waiting = std::mem::take(&mut self.pools[pool].queue.waiting);
-            // One goes on before those behind it are looked at.
-            waiting.make_contiguous().sort_unstable();
-            waiting.retain(|&(operation, since)| {
+        while let Some(stream) = self.scratch_moved.pop() {
+            while let Some(operation) = self.next_in_channel(stream) {
                 let stream = self.operation(operation).stream;
-                let is_next = self.next_in_channel(stream) == Some(operation);
-                if is_next {
-                    if since < context.now {
-                        context.observer.waited(OperationId(operation), Rule::Channel, since, context.now);
-                    }
-                    self.streams[stream.index()].head_state = HeadState::Advanced;
-                    ready.push(operation);
+                let queue = &mut self.streams[stream.index()];
+                if queue.head_state != HeadState::NeedsChannel || queue.current() != Some(operation) {
+                    break;
                 }
-                !is_next
-            });
-            self.pools[pool].queue.waiting = waiting;
+                queue.head_state = HeadState::Advanced;
+                if queue.waits_since < context.now {
+                    context.observer.waited(OperationId(operation), Rule::Channel, queue.waits_since, context.now);
+                }
+                ready.push(operation);
+            }
         }
     }
 
@@ -167,12 +157,12 @@ impl Frontend {
     }
 }
 
-/// Kernels of one process or green context that wait for a channel, and since when, in the order in which they came.
+/// Kernels of one process or green context that wait for a channel that is not dealt, in the order in which they came.
 #[derive(Debug, Clone)]
 pub(super) struct ChannelQueue {
     order: ChannelOrder,
     seed: u64,
-    waiting: VecDeque<(u32, Instant)>,
+    waiting: VecDeque<u32>,
     /// How often a channel was handed over.
     taken: u64,
 }
@@ -191,21 +181,18 @@ impl ChannelQueue {
     /// Writes the state.
     pub(super) fn write_state(&self, to: &mut Canonical) {
         let Self { order, seed: _, waiting, taken } = self;
-        to.list(waiting, |to, &(operation, since)| {
-            to.operation(operation);
-            to.instant(since);
-        });
+        to.list(waiting, |to, &operation| to.operation(operation));
         // Chance depends on how often it was asked, and nothing else does.
         to.number(if *order == ChannelOrder::Random { *taken } else { 0 });
     }
 
-    pub(super) fn push(&mut self, operation: u32, since: Instant) {
-        self.waiting.push_back((operation, since));
+    pub(super) fn push(&mut self, operation: u32) {
+        self.waiting.push_back(operation);
     }
 
     /// The one that gets the next channel. By chance it depends on the seed, on how often a channel was handed over,
     /// and on the number of those that wait.
-    pub(super) fn next(&mut self) -> Option<(u32, Instant)> {
+    pub(super) fn next(&mut self) -> Option<u32> {
         let waiting = self.waiting.len();
         let chosen = match self.order {
             ChannelOrder::Fifo | ChannelOrder::Submission => 0,

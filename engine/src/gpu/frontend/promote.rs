@@ -71,6 +71,8 @@ impl Frontend {
                     context.observer.queued(id, None, context.now);
                     context.observer.dispatched(id, context.now);
                     context.observer.fully_dispatched(id, context.now);
+                    // A wait for an event is in its channel too.
+                    self.scratch_moved.push(stream);
                     self.leave_stream(stream, head, &mut streams, context);
                 }
             }
@@ -245,8 +247,8 @@ impl Frontend {
             let pool = &mut self.pools[queue.pool as usize];
             if let Some(free) = &mut pool.free {
                 if *free == 0 {
-                    queue.head_state = HeadState::NeedsChannel;
-                    pool.queue.push(operation, context.now);
+                    queue.wait_for_channel(context.now);
+                    pool.queue.push(operation);
                     return;
                 }
                 *free -= 1;
@@ -274,13 +276,14 @@ impl Frontend {
         if !std::mem::take(&mut queue.holds_channel) {
             return None;
         }
-        let Some((operation, since)) = pool.queue.next() else {
+        let Some(operation) = pool.queue.next() else {
             *free += 1;
             return None;
         };
-        context.observer.waited(OperationId(operation), Rule::Channel, since, context.now);
         let stream = self.operation(operation).stream;
-        self.streams[stream.index()].holds_channel = true;
+        let queue = &mut self.streams[stream.index()];
+        queue.holds_channel = true;
+        context.observer.waited(OperationId(operation), Rule::Channel, queue.waits_since, context.now);
         Some(operation)
     }
 }

@@ -59,6 +59,8 @@ pub(super) struct StreamQueue {
     pub(super) released: Instant,
     /// The same of a kernel behind waits for programmatic events, once all their records have completed.
     pub(super) recorded: Instant,
+    /// Since when what is next needs a channel, if it does.
+    pub(super) waits_since: Instant,
     /// When an operation left the queue last at the instant of its launch.
     pub(super) left: Option<Instant>,
 }
@@ -81,6 +83,7 @@ impl StreamQueue {
             dependents_from: Instant::ZERO,
             released: Instant::ZERO,
             recorded: Instant::ZERO,
+            waits_since: Instant::ZERO,
             left: None,
         }
     }
@@ -103,6 +106,7 @@ impl StreamQueue {
             dependents_from,
             released,
             recorded,
+            waits_since,
             // What order it leaves open makes no difference without choices, and with them no state is like another.
             left: _,
         } = *self;
@@ -110,6 +114,7 @@ impl StreamQueue {
             to.optional((end != NONE).then_some(end), Canonical::operation);
         }
         to.value((undispatched_kernels, head_state, holds_channel));
+        to.optional((head_state == HeadState::NeedsChannel).then_some(waits_since), Canonical::instant);
         // What has passed holds nothing up.
         for at in [kernels_from, dependents_from, released, recorded] {
             to.future(at);
@@ -141,6 +146,11 @@ impl StreamQueue {
     pub(super) fn go_beside(&mut self, next: u32) {
         self.current = next;
         self.head_state = HeadState::Waiting;
+    }
+
+    /// What is next needs a channel from `now` on.
+    pub(super) fn wait_for_channel(&mut self, now: Instant) {
+        (self.head_state, self.waits_since) = (HeadState::NeedsChannel, now);
     }
 
     /// The operation submitted last, if it has not completed.
