@@ -8,7 +8,7 @@ use super::error::{JsonError, Problem, ShownPlace, floor_char_boundary, place};
 use super::node::Node;
 use super::object::Object;
 use super::scan;
-use super::scan::{Scan, Source, behind_space, scan};
+use super::scan::{Source, behind_space, scan};
 use crate::words::did_you_mean;
 
 /// Editors on Windows begin a text with it.
@@ -34,7 +34,7 @@ impl<'a> Document<'a> {
     pub fn parse(file: &'a str, text: &'a str) -> Result<Self, JsonError> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         match scan(text) {
-            Some(Scan { containers, fields }) => Ok(Self { file, source: Source { text, containers, fields } }),
+            Some(source) => Ok(Self { file, source }),
             None => Err(broken(file, text)),
         }
     }
@@ -51,7 +51,7 @@ impl<'a> Document<'a> {
 
     /// Whether any object has a comment: a key that begins with that word.
     pub(crate) fn has_comments(&self) -> bool {
-        self.source.fields.iter().any(|field| field.is_comment(&self.source))
+        self.source.has_comments
     }
 
     /// The file, line, column and path of a problem found in this document.

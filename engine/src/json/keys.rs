@@ -96,14 +96,14 @@ impl<'a> Node<'a> {
         }
         let (mut required, mut optional) = ([None; R], [None; O]);
         let mut has_schema = false;
-        for field in self.source().fields(self.container()) {
-            let Some(number) = keys.number(*self, field) else {
-                if self.passes_over(field) && !self.is_second_schema(field, &mut has_schema) {
+        for field in self.inside() {
+            let Some(number) = keys.number(*self, &field) else {
+                if self.passes_over(&field) && !self.is_second_schema(&field, &mut has_schema) {
                     continue;
                 }
                 return Err(self.fields_one_by_one(keys));
             };
-            let value = Node::of_field(self.source(), field);
+            let value = Node::of_field(self.source(), &field);
             let slot = match number.checked_sub(R) {
                 None => &mut required[number],
                 Some(number) => &mut optional[number],

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::error::Problem;
-use super::scan::{Field, Source, behind_string};
+use super::scan::{Field, Inside, Source, behind_string};
 use crate::time::{Decimal, DecimalError, Duration, MAX_INPUT_NS};
 use crate::words::did_you_mean;
 
@@ -36,9 +36,10 @@ impl<'a> Node<'a> {
         self.source
     }
 
-    /// Its number among the lists and objects of the text, if it is one.
-    pub(super) fn container(&self) -> u32 {
-        self.container
+    /// What is in it, if it is a list or object.
+    #[inline]
+    pub(super) fn inside(&self) -> Inside<'a> {
+        Inside::new(self.source, self.start(), self.container)
     }
 
     /// Whether it is the outermost object of the text: lists and objects are numbered as they begin.
@@ -54,7 +55,7 @@ impl<'a> Node<'a> {
     /// The value as it is written.
     pub fn raw(&self) -> &'a str {
         let (start, text) = (self.start(), self.source.text);
-        text.get(start..self.source.end(start, self.container)).unwrap_or_default()
+        text.get(start..self.source.behind(start, self.container).0).unwrap_or_default()
     }
 
     /// The text from its beginning on.

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::error::Problem;
 use super::node::Node;
-use super::scan::{Field, Mark, Source, behind_space, place};
+use super::scan::{Field, Mark};
 use crate::limits::end_if_stopped;
 use crate::words::{did_you_mean, near_names};
 
@@ -17,7 +17,7 @@ use crate::words::{did_you_mean, near_names};
 #[derive(Debug)]
 pub struct Object<'a> {
     node: Node<'a>,
-    fields: &'a [Field],
+    fields: SmallVec<[Field; USUAL_KEYS]>,
     /// A bit for each of its keys, see [`Mark::bit`]; all of them if a key has escapes.
     bits: u64,
     /// The bits of keys of which there may be more than one.
@@ -50,9 +50,9 @@ fn stands_twice(key: &str) -> String {
 impl<'a> Object<'a> {
     fn parse(node: Node<'a>) -> Result<Self, Problem> {
         end_if_stopped();
-        let fields = node.source().fields(node.container());
+        let fields: SmallVec<[Field; USUAL_KEYS]> = node.inside().collect();
         let (mut bits, mut repeated) = (0, 0);
-        for field in fields {
+        for field in &fields {
             let bit = field.mark.bit();
             repeated |= bits & bit;
             bits |= bit;
@@ -61,12 +61,11 @@ impl<'a> Object<'a> {
         if has_escapes {
             (bits, repeated) = (u64::MAX, u64::MAX);
         }
-        let (known, also_taken) = (SmallVec::new(), Vec::new());
-        let object = Self { node, fields, bits, repeated, next: 0, taken: 0, also_taken, known };
         if has_escapes && fields.iter().any(|field| field.key(node.source()).is_none()) {
             return Err(key_that_is_no_text(node));
         }
-        Ok(object)
+        let (known, also_taken) = (SmallVec::new(), Vec::new());
+        Ok(Self { node, fields, bits, repeated, next: 0, taken: 0, also_taken, known })
     }
 
     /// The object as a value, for errors that concern it as a whole.
@@ -86,7 +85,7 @@ impl<'a> Object<'a> {
         if self.repeated & mark.bit() != 0 {
             return self.find_among_alike(key);
         }
-        let (before, behind) = self.fields.split_at_checked(self.next).unwrap_or((self.fields, &[]));
+        let (before, behind) = self.fields.split_at_checked(self.next).unwrap_or((&self.fields, &[]));
         let found = behind.iter().position(|field| field.mark == mark).map(|number| number + self.next);
         let found = found.or_else(|| before.iter().position(|field| field.mark == mark));
         // No other has its mark.
@@ -205,8 +204,8 @@ impl<'a> Object<'a> {
     /// All fields but comments, for objects whose keys are names that the author chose.
     pub fn into_entries(self) -> impl IntoIterator<Item = (Cow<'a, str>, Node<'a>)> {
         let (fields, source) = (self.fields, self.node.source());
-        let others = fields.iter().filter(|field| !field.is_comment(source));
-        others.filter_map(|field| Some((field.key(source)?, Node::of_field(source, field))))
+        let others = fields.into_iter().filter(|field| !field.is_comment(source));
+        others.filter_map(|field| Some((field.key(source)?, Node::of_field(source, &field))))
     }
 
     /// The same, where no key may stand twice.
@@ -251,39 +250,6 @@ impl<'a> Node<'a> {
     }
 }
 
-/// A cursor on the inside of a list.
-struct Children<'a> {
-    source: &'a Source<'a>,
-    /// Behind the opening bracket, or the last value \[bytes\].
-    at: usize,
-    /// The number that the next list or object has.
-    container: u32,
-}
-
-impl<'a> Iterator for Children<'a> {
-    type Item = Node<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Node<'a>> {
-        let bytes = self.source.text.as_bytes();
-        self.at = behind_space(bytes, self.at);
-        if bytes.get(self.at) == Some(&b',') {
-            self.at = behind_space(bytes, self.at + 1);
-        }
-        let node = match bytes.get(self.at) {
-            None | Some(b']') => return None,
-            Some(_) => Node::new(self.source, place(self.at), self.container),
-        };
-        if node.is_list() || node.is_object() {
-            let container = self.source.container(self.container);
-            (self.at, self.container) = (container.end as usize, container.next);
-        } else {
-            self.at = self.source.end(self.at, self.container);
-        }
-        Some(node)
-    }
-}
-
 impl<'a> Node<'a> {
     /// The elements of a list.
     ///
@@ -293,7 +259,9 @@ impl<'a> Node<'a> {
         if !self.is_list() {
             return Err(self.expected("a list"));
         }
-        Ok(Children { source: self.source(), at: self.start() + 1, container: self.container() + 1 }.collect())
+        let mut inside = self.inside();
+        let element = |(start, container)| Node::new(self.source(), start, container);
+        Ok(std::iter::from_fn(|| inside.next_element().map(element)).collect())
     }
 
     /// The elements of a list that must not be empty.

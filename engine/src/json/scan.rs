@@ -1,8 +1,8 @@
-//! One pass over a text: whether it is JSON, where each of its lists and objects ends, and where the fields of each
-//! object begin.
+//! One pass over a text: whether it is JSON, and where each of its lists and objects ends.
 //!
-//! What a reader does not look into costs it nothing then, and keys are looked at once. What is wrong with a text that
-//! is no JSON is left to `serde_json`.
+//! What a reader does not look into costs it nothing then, and what is in a list or object is found in the text again:
+//! of millions of small objects an index would take as much memory as their text. What is wrong with a text that is no
+//! JSON is left to `serde_json`.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,6 @@ pub(super) struct Container {
     pub(super) end: u32,
     /// The number of the first list or object that begins after this one has ended.
     pub(super) next: u32,
-    /// Of an object: the number of its first field. Those of one object stand together.
-    pub(super) first_field: u32,
-    /// Of an object: how many it has.
-    pub(super) fields: u32,
 }
 
 /// A key of an object, and its value.
@@ -76,39 +72,14 @@ pub(super) const fn place(at: usize) -> u32 {
     at as u32
 }
 
-/// What is known of a text that is JSON.
-#[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) containers: Vec<Container>,
-    pub(super) fields: Vec<Field>,
-}
-
-/// A list or object that has not ended.
-struct Open {
-    number: u32,
-    /// Whether it is an object, and if so, how many fields had not found their place when it began.
-    pending: Option<usize>,
-    /// The number of the field that the next one is likely to look like: that at its place in the last object that
-    /// stood in the same list or object as this one.
-    alike: usize,
-    /// The number of the first field of the last object in it.
-    last_inside: usize,
-}
-
-/// What a field of a scenario file mostly takes at least \[bytes\].
-const BYTES_PER_FIELD: usize = 20;
-
-/// All lists, objects and fields of a text, or `None` if it is not JSON, or longer than 32 bits count. However deep
-/// they are nested, it takes no stack.
-pub(super) fn scan(text: &str) -> Option<Scan> {
+/// All lists and objects of a text, and whether any object has a comment; or `None` if it is not JSON, or longer than
+/// 32 bits count. However deep they are nested, it takes no stack.
+pub(super) fn scan(text: &str) -> Option<Source<'_>> {
     u32::try_from(text.len()).ok()?;
     let bytes = text.as_bytes();
-    let mut containers: Vec<Container> = Vec::new();
-    // Room that is not needed is never touched; room that grew would be copied.
-    let mut fields: Vec<Field> = Vec::with_capacity(text.len() / BYTES_PER_FIELD);
-    let mut open: Vec<Open> = Vec::new();
-    // Fields of objects that have not ended.
-    let mut pending: Vec<Field> = Vec::new();
+    let mut source = Source { text, containers: Vec::new(), has_comments: false };
+    // The numbers of lists and objects that have not ended, and whether each is an object.
+    let mut open: Vec<(u32, bool)> = Vec::new();
     let (mut at, mut now_and_then) = (0, NowAndThen::default());
     loop {
         now_and_then.end_if_stopped();
@@ -116,14 +87,12 @@ pub(super) fn scan(text: &str) -> Option<Scan> {
         match *bytes.get(at)? {
             start @ (b'{' | b'[') => {
                 let is_object = start == b'{';
-                let (number, pending_before) = (place(containers.len()), is_object.then_some(pending.len()));
-                let alike = open.last().map_or(0, |around| around.last_inside);
-                open.push(Open { number, pending: pending_before, alike, last_inside: 0 });
-                containers.push(Container::default());
+                open.push((place(source.containers.len()), is_object));
+                source.containers.push(Container::default());
                 at = behind_space(bytes, at + 1);
                 if *bytes.get(at)? != closing(is_object) {
                     if is_object {
-                        at = add_field(bytes, at, containers.len(), fields.get(alike), &mut pending)?;
+                        at = behind_checked_key(bytes, at, &mut source.has_comments)?;
                     }
                     continue;
                 }
@@ -138,28 +107,18 @@ pub(super) fn scan(text: &str) -> Option<Scan> {
         // A value has ended, or a list or object is about to.
         loop {
             at = behind_space(bytes, at);
-            let Some(last) = open.last_mut() else {
-                return (at == bytes.len()).then_some(Scan { containers, fields });
+            let Some(&(number, is_object)) = open.last() else {
+                return (at == bytes.len()).then_some(source);
             };
             let byte = *bytes.get(at)?;
             at += 1;
-            if byte == closing(last.pending.is_some()) {
-                let (first, next) = (place(fields.len()), place(containers.len()));
-                let own = last.pending.and_then(|first| pending.get(first..)).unwrap_or_default();
-                fields.extend_from_slice(own);
-                let own = own.len();
-                containers[last.number as usize] =
-                    Container { end: place(at), next, first_field: first, fields: place(own) };
-                pending.truncate(pending.len() - own);
+            if byte == closing(is_object) {
+                let next = place(source.containers.len());
+                source.containers[number as usize] = Container { end: place(at), next };
                 open.pop();
-                if let Some(around) = open.last_mut() {
-                    around.last_inside = first as usize;
-                }
             } else if byte == b',' {
-                if last.pending.is_some() {
-                    last.alike += 1;
-                    let alike = fields.get(last.alike);
-                    at = add_field(bytes, behind_space(bytes, at), containers.len(), alike, &mut pending)?;
+                if is_object {
+                    at = behind_checked_key(bytes, behind_space(bytes, at), &mut source.has_comments)?;
                 }
                 break;
             } else {
@@ -192,36 +151,19 @@ pub(super) fn behind_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Adds the field whose key is at `at`; says where its value begins. `containers` is how many lists and objects begin
-/// before that. It is mostly `alike` in all before the value.
+/// Where the value of the field begins whose key is at `at`; notes whether it is a comment.
 #[inline]
-fn add_field(
-    bytes: &[u8],
-    at: usize,
-    containers: usize,
-    alike: Option<&Field>,
-    pending: &mut Vec<Field>,
-) -> Option<usize> {
-    if let Some(alike) = alike {
-        let text = bytes.get(alike.key as usize..alike.value as usize)?;
-        if bytes.get(at..).is_some_and(|rest| rest.starts_with(text)) {
-            let value = behind_space(bytes, at + text.len());
-            pending.push(Field { key: place(at), value: place(value), container: place(containers), mark: alike.mark });
-            return Some(value);
-        }
-    }
+fn behind_checked_key(bytes: &[u8], at: usize, has_comments: &mut bool) -> Option<usize> {
     if *bytes.get(at)? != b'"' {
         return None;
     }
     let (end, is_plain) = behind_checked_string(bytes, at)?;
+    *has_comments |= match bytes.get(at..end) {
+        Some(key) if !is_plain => serde_json::from_slice(key).is_ok_and(|key: String| is_comment(&key)),
+        key => key.is_some_and(|key| key[1..].starts_with(COMMENT.as_bytes())),
+    };
     let colon = behind_space(bytes, end);
-    if *bytes.get(colon)? != b':' {
-        return None;
-    }
-    let value = behind_space(bytes, colon + 1);
-    let mark = if is_plain { Mark::of(&bytes[at + 1..end - 1]) } else { Mark::ESCAPED };
-    pending.push(Field { key: place(at), value: place(value), container: place(containers), mark });
-    Some(value)
+    (*bytes.get(colon)? == b':').then(|| behind_space(bytes, colon + 1))
 }
 
 fn behind_word(bytes: &[u8], at: usize, word: &[u8]) -> Option<usize> {
@@ -357,39 +299,92 @@ pub(super) fn behind_scalar(bytes: &[u8], mut at: usize) -> usize {
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
-    pub(super) containers: Vec<Container>,
-    /// The fields of each object, one after another.
-    pub(super) fields: Vec<Field>,
+    containers: Vec<Container>,
+    /// Whether any object has a comment.
+    pub(super) has_comments: bool,
 }
 
 impl Source<'_> {
-    /// The list or object of that number.
-    pub(super) fn container(&self, number: u32) -> Container {
-        self.containers.get(number as usize).copied().unwrap_or_default()
-    }
-
-    /// The offset just after the value that begins at `start` \[bytes\]; `container` is the value's number if it is a
-    /// list or object.
-    pub(super) fn end(&self, start: usize, container: u32) -> usize {
+    /// The offset just after the value that begins at `start` \[bytes\], and the number that the next list or object
+    /// has; `container` is the value's number if it is one.
+    #[inline]
+    pub(super) fn behind(&self, start: usize, container: u32) -> (usize, u32) {
         let bytes = self.text.as_bytes();
         match bytes.get(start) {
-            Some(b'{' | b'[') => self.container(container).end as usize,
-            Some(b'"') => behind_string(bytes, start).0,
-            _ => behind_scalar(bytes, start),
+            Some(b'{' | b'[') => {
+                let Container { end, next } = self.containers.get(container as usize).copied().unwrap_or_default();
+                (end as usize, next)
+            }
+            Some(b'"') => (behind_string(bytes, start).0, container),
+            _ => (behind_scalar(bytes, start), container),
         }
-    }
-
-    /// The fields of an object.
-    pub(super) fn fields(&self, container: u32) -> &[Field] {
-        let Container { first_field, fields, .. } = self.container(container);
-        let first = first_field as usize;
-        self.fields.get(first..first + fields as usize).unwrap_or_default()
     }
 }
 
+/// A cursor on the inside of a list or object.
+#[derive(Debug)]
+pub(super) struct Inside<'a> {
+    source: &'a Source<'a>,
+    /// Behind the opening bracket, or the last value \[bytes\].
+    at: usize,
+    /// The number that the next list or object has.
+    container: u32,
+}
+
+impl<'a> Inside<'a> {
+    /// That of number `container`, which begins at `start`.
+    #[inline]
+    pub(super) fn new(source: &'a Source<'a>, start: usize, container: u32) -> Self {
+        Self { source, at: start + 1, container: container + 1 }
+    }
+
+    /// Where the next element or key is.
+    #[inline]
+    fn next_start(&mut self) -> Option<usize> {
+        let bytes = self.source.text.as_bytes();
+        let mut at = behind_space(bytes, self.at);
+        if bytes.get(at) == Some(&b',') {
+            at = behind_space(bytes, at + 1);
+        }
+        bytes.get(at).filter(|byte| !matches!(byte, b']' | b'}')).map(|_| at)
+    }
+
+    /// Passes over the value at `start`; gives its number, if it is a list or object.
+    #[inline]
+    fn pass(&mut self, start: usize) -> u32 {
+        let number = self.container;
+        (self.at, self.container) = self.source.behind(start, number);
+        number
+    }
+
+    /// Where the next element of a list is, and its number if it is a list or object.
+    #[inline]
+    pub(super) fn next_element(&mut self) -> Option<(u32, u32)> {
+        let start = self.next_start()?;
+        Some((place(start), self.pass(start)))
+    }
+}
+
+/// The fields of an object.
+impl Iterator for Inside<'_> {
+    type Item = Field;
+
+    #[inline]
+    fn next(&mut self) -> Option<Field> {
+        let (key, bytes) = (self.next_start()?, self.source.text.as_bytes());
+        let (end, is_plain) = behind_string(bytes, key);
+        let value = behind_space(bytes, behind_space(bytes, end) + 1);
+        let mark = if is_plain { Mark::of(&bytes[key + 1..end - 1]) } else { Mark::ESCAPED };
+        Some(Field { key: place(key), value: place(value), container: self.pass(value), mark })
+    }
+}
+
+/// With this begin the keys of free text.
+const COMMENT: &str = "comment";
+
 /// Whether what a key has is free text.
 pub fn is_comment(key: &str) -> bool {
-    key.starts_with("comment")
+    key.starts_with(COMMENT)
 }
 
 impl Field {
