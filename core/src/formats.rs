@@ -17,13 +17,14 @@ pub use cell::{Cell, CellKind, CellOf, Flag, Kind, Real, Signed, Source, Text, T
 #[doc(hidden)]
 pub use columns::{Column, Field, RowObject, entries};
 pub use columns::{RowFormat, RowsPart};
-pub use json::{Cut, write_json, write_json_lines};
+pub(crate) use json::write_document;
 #[doc(hidden)]
 pub use json::{Streamed, StreamedMap};
+pub use json::{write_json, write_json_lines};
 #[doc(hidden)]
 pub use page::MAX_ROWS;
 pub use page::{Page, TableStyle, escaped_html, escaped_markdown};
-pub use report::{DocumentWriter, Frame, Report, csv_of, frame_of_rows, frames_of, text_of};
+pub use report::{Cut, DocumentWriter, Frame, Report, csv_of, frame_of_rows, frames_of, text_of};
 #[doc(hidden)]
 pub use report::{Rows, fields};
 #[doc(hidden)]

@@ -10,15 +10,8 @@ use std::io::{self, BufWriter, IntoInnerError, Write};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::report::{DocumentWriter, Report};
+use super::report::{Cut, DocumentWriter, Report};
 use crate::limits::end_if_stopped;
-
-/// Why a document tells less than was asked for.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Cut {
-    /// What stopped the command.
-    pub reason: &'static str,
-}
 
 /// The entries of a JSON object.
 struct Map<'m, M>(&'m mut M);
@@ -57,15 +50,23 @@ impl<R: Report> Serialize for Whole<'_, R> {
 /// # Errors
 /// Whatever `out` refuses.
 pub fn write_json<R: Report>(report: &R, cut: Option<Cut>, out: &mut dyn Write) -> io::Result<()> {
+    match report.file() {
+        Some(file) => out.write_all(file.as_bytes())?,
+        None => report.json(cut, out).unwrap_or_else(|| write_document(report, cut, out))?,
+    }
+    out.write_all(b"\n")
+}
+
+/// Writes its document alone, for [`Report::json`].
+pub(crate) fn write_document<R: Report>(report: &R, cut: Option<Cut>, out: &mut dyn Write) -> io::Result<()> {
     // So that what writes a report is compiled once, and still appends its many small texts where it stands.
     let mut out = BufWriter::new(out);
     let whole = Whole { report, cut };
-    match report.file() {
-        Some(file) => out.write_all(file.as_bytes())?,
-        None if R::IS_INDENTED => serde_json::to_writer_pretty(&mut out, &whole)?,
-        None => serde_json::to_writer(&mut out, &whole)?,
+    if R::IS_INDENTED {
+        serde_json::to_writer_pretty(&mut out, &whole)?;
+    } else {
+        serde_json::to_writer(&mut out, &whole)?;
     }
-    out.write_all(b"\n")?;
     out.into_inner().map(drop).map_err(IntoInnerError::into_error)
 }
 

@@ -9,6 +9,13 @@ use super::page::{Page, TableStyle};
 use super::rows::in_memory;
 use crate::proven::Proven;
 
+/// Why a document tells less than was asked for.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Cut {
+    /// What stopped the command.
+    pub reason: &'static str,
+}
+
 /// What a command tells: declared once, and written in any format.
 pub trait Report {
     /// Whether its JSON stands on several indented lines, for people too: as many lines as there are kernels, jobs or
@@ -30,6 +37,13 @@ pub trait Report {
     /// Whatever `out` refuses.
     fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.document(&mut OneTable { list: Self::TABLE, part, out })
+    }
+
+    /// Writes its document as one JSON object, if it does so itself: so what writes one of millions of entries is
+    /// compiled, and optimised, where the report is.
+    fn json(&self, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
+        let _ = (cut, out);
+        None
     }
 
     /// What people read.

@@ -13,8 +13,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::RuleWords;
 use crate::formats::{
-    Column, DocumentWriter, MAX_ROWS, Page, Report, RowObject, Rows, RowsPart, RowsWriter, Streamed, StreamedMap,
-    entries, fields,
+    Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, RowObject, Rows, RowsPart, RowsWriter, Streamed, StreamedMap,
+    entries, fields, write_document,
 };
 use crate::hosts::{AnyRun, Need};
 use crate::proven::OrMost;
@@ -152,6 +152,10 @@ impl Report for SimulationReport<'_> {
             to.list("states", [(); 0])?;
         }
         to.entry("notes", &run.notes())
+    }
+
+    fn json(&self, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
+        Some(write_document(self, cut, out))
     }
 
     /// The kernel launches, or each block of them; empty where an instant was not reached.
