@@ -300,7 +300,12 @@ impl<'s> JobWindow<'s> {
                     span.iteration as usize,
                     self.windows[index].passed as usize + self.windows[index].jobs.len()
                 );
-                self.windows[index].jobs.push_back(Held { progress: Progress::new(span), is_over: false });
+                let jobs = &mut self.windows[index].jobs;
+                if jobs.capacity() == 0 {
+                    // Of many threads most have one.
+                    jobs.reserve_exact(1);
+                }
+                jobs.push_back(Held { progress: Progress::new(span), is_over: false });
             }
         }
     }

@@ -105,6 +105,10 @@ impl<'a> Responses<'a> {
             self.times[place].1 += 1;
             return;
         }
+        if self.new_times.capacity() == 0 {
+            // Of many streams most have one.
+            self.new_times.reserve_exact(1);
+        }
         self.new_times.push(response);
         // Half as many as are known, so that each is moved a few times in all.
         if self.new_times.len() >= TOGETHER.max(self.times.len() / 2) {
@@ -115,6 +119,9 @@ impl<'a> Responses<'a> {
     fn merge_times(&mut self) {
         if self.new_times.is_empty() {
             return;
+        }
+        if self.times.capacity() == 0 {
+            self.times.reserve_exact(self.new_times.len());
         }
         self.times.extend(self.new_times.drain(..).map(|time| (time, 1)));
         self.times.sort_unstable();
@@ -173,6 +180,7 @@ impl<'a> Responses<'a> {
     /// All jobs are counted.
     pub(super) fn sum_up(&mut self) {
         self.merge_times();
+        self.new_times = Vec::new();
         let sum: u128 = self.times.iter().map(|&(time, jobs)| u128::from(time.as_ns()) * u128::from(jobs)).sum();
         let finished = self.finished();
         // The mean of 64-bit numbers is one.

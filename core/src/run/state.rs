@@ -11,7 +11,7 @@ use super::summary::{Recorded, Summary};
 use crate::device::CopySharing;
 use crate::time::{Duration, Instant};
 use crate::trace::{Cause, EeQueueSnapshot, Held, OperationRecord, Rule, SmSnapshot, Snapshot, TurnEnd};
-use crate::workload::{Copy, Kernel, OperationId, OperationKind, StreamId};
+use crate::workload::{CheckedKernel, Copy, OperationId, OperationKind, StreamId};
 
 /// A [`Snapshot`] with names in place of numbers: the GPU after all events of one instant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -244,7 +244,7 @@ fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
     let trace = summary.trace;
     let begun =
         summary.launches().filter(|Recorded { record, .. }| record.first_start().is_some_and(|start| start <= at));
-    let of_kernel = |Recorded { id, .. }: Recorded<'_, &Kernel>| {
+    let of_kernel = |Recorded { id, .. }: Recorded<'_, &CheckedKernel>| {
         let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
         let process = trace.process_name(trace.process_of_known(id)).to_owned();
         (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })

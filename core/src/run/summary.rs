@@ -13,7 +13,7 @@ use crate::printed::{Printed, Value};
 use crate::scenario::{Expected, ExpectedKernel, KernelLaunch, Scenario};
 use crate::time::{Duration, Instant, is_in_time};
 use crate::trace::{OperationRecord, Rule, Trace};
-use crate::workload::{Kernel, OperationId, OperationKind};
+use crate::workload::{CheckedKernel, OperationId, OperationKind};
 
 /// Times by rule, without memory of their own as long as they are as few as usual.
 pub type RuleSums = SmallVec<[(Rule, Duration); 4]>;
@@ -117,12 +117,10 @@ impl<'a> Summary<'a> {
     }
 
     /// Kernel launches, in launch order.
-    pub fn launches(&self) -> impl Iterator<Item = Recorded<'a, &'a Kernel>> + use<'a> {
+    pub fn launches(&self) -> impl Iterator<Item = Recorded<'a, &'a CheckedKernel>> + use<'a> {
         let trace = self.trace;
         trace.numbered().filter_map(|(id, record)| match record.kind {
-            OperationKind::Kernel(kernel) => {
-                Some(Recorded { id, record, work: &**trace.kernels().get(kernel.index())? })
-            }
+            OperationKind::Kernel(kernel) => Some(Recorded { id, record, work: trace.kernels().get(kernel.index())? }),
             _ => None,
         })
     }
@@ -143,7 +141,7 @@ impl<'a> KernelSummary<'a> {
         scenario: &'a Scenario,
         jobs: &Jobs,
         (id, record): (OperationId, &OperationRecord),
-        kernel: &'a Kernel,
+        kernel: &'a CheckedKernel,
     ) -> Self {
         let job = jobs.get(record.origin.thread, record.origin.iteration);
         let due = job.and_then(Job::due);
