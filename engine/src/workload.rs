@@ -40,7 +40,9 @@ mod placement;
 mod process;
 
 pub(crate) use catalogue::channel_of;
-pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Items};
+pub use catalogue::{
+    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Grid, Items, Kernels, KernelsIter, NamedGrid,
+};
 #[doc(hidden)]
 pub use catalogue::{ChannelId, dealt_channels};
 pub use error::WorkloadError;

@@ -83,8 +83,8 @@ impl Gpu {
     }
 }
 
-fn known<T>(all: &[T], number: u32, what: &str) -> PyResult<()> {
-    if (number as usize) < all.len() {
+fn known(all: usize, number: u32, what: &str) -> PyResult<()> {
+    if (number as usize) < all {
         Ok(())
     } else {
         Err(PyIndexError::new_err(format!("there is no {what} {number}")))
@@ -190,14 +190,14 @@ impl Gpu {
     /// Launches a kernel; the operation's number. `job` and `iteration` say in reports whose it is.
     #[pyo3(signature = (kernel, stream = 0, *, job = 0, iteration = 0))]
     fn launch(&mut self, kernel: u32, stream: u32, job: u32, iteration: u32) -> PyResult<u32> {
-        known(self.catalogue.kernels(), kernel, "kernel")?;
+        known(self.catalogue.kernels().len(), kernel, "kernel")?;
         self.submit(stream, OperationKind::Kernel(KernelId(kernel)), Origin { thread: job, iteration })
     }
 
     /// Submits a copy; the operation's number.
     #[pyo3(signature = (copy, stream = 0, *, job = 0, iteration = 0))]
     fn copy(&mut self, copy: u32, stream: u32, job: u32, iteration: u32) -> PyResult<u32> {
-        known(self.catalogue.copies(), copy, "copy")?;
+        known(self.catalogue.copies().len(), copy, "copy")?;
         self.submit(stream, OperationKind::Copy(CopyId(copy)), Origin { thread: job, iteration })
     }
 
@@ -210,14 +210,14 @@ impl Gpu {
     /// Records an event; the operation's number.
     #[pyo3(signature = (event, stream = 0))]
     fn record(&mut self, event: u32, stream: u32) -> PyResult<u32> {
-        known(self.catalogue.events(), event, "event")?;
+        known(self.catalogue.events().len(), event, "event")?;
         self.submit(stream, OperationKind::Record(EventId(event)), Origin::default())
     }
 
     /// Lets a stream wait for an event; the operation's number.
     #[pyo3(signature = (event, stream = 0))]
     fn wait(&mut self, event: u32, stream: u32) -> PyResult<u32> {
-        known(self.catalogue.events(), event, "event")?;
+        known(self.catalogue.events().len(), event, "event")?;
         self.submit(stream, OperationKind::Wait(EventId(event)), Origin::default())
     }
 

@@ -29,7 +29,8 @@ fn read(text: &str) -> Scenario {
 /// Blocks and threads of the only kernel.
 fn grid(plugin: &str, fields: &str) -> (u32, u32) {
     let scenario = read(&file(plugin, fields));
-    let [kernel] = scenario.kernels() else { panic!("{:?}", scenario.kernels()) };
+    assert_eq!(scenario.kernels().len(), 1);
+    let kernel = &scenario.kernels()[0];
     (kernel.blocks, kernel.shape.threads)
 }
 

@@ -107,7 +107,7 @@ impl Processes {
             catalogue.add_event(event.clone()).expect("few");
         }
         for (kernel, &clock) in scenario.kernels().iter().zip(self.clocks.iter().cycle()) {
-            let kernel = Kernel { clock, ..Kernel::clone(kernel) };
+            let kernel = Kernel { clock, ..Kernel::from(kernel) };
             catalogue.add_kernel(kernel).expect("the device takes it");
         }
         for copy in scenario.copies() {

@@ -7,14 +7,14 @@ use gpusched::device::{CopyDirection, CopySharing};
 use gpusched::scenario::Scenario;
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Block, OperationRecord, Trace};
-use gpusched::workload::{CheckedCopy, Kernel, OperationId, OperationKind};
+use gpusched::workload::{CheckedCopy, CheckedKernel, OperationId, OperationKind};
 
 use crate::reference::{Free, Need};
 
 /// One kernel launch and its blocks.
 struct Launch<'a> {
     record: &'a OperationRecord,
-    kernel: &'a Kernel,
+    kernel: &'a CheckedKernel,
     need: Need,
     allowed: Vec<bool>,
     priority: i32,

@@ -230,7 +230,7 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
     }
     for (id, kernel) in (0..).map(KernelId).zip(scenario.kernels()) {
         let duration = BlockTime::fixed(scenario.longest_block_time(id).unwrap_or(kernel.duration.worst));
-        catalogue.add_kernel(Kernel { sm_mask: None, duration, ..Kernel::clone(kernel) })?;
+        catalogue.add_kernel(Kernel { sm_mask: None, duration, ..Kernel::from(kernel) })?;
     }
     for copy in scenario.copies() {
         catalogue.add_copy(**copy)?;

@@ -12,7 +12,7 @@ use crate::device::BlockShape;
 use crate::limits::count_turn;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::words::listed;
-use crate::workload::{Kernel, KernelId, NULL_STREAM, StreamId};
+use crate::workload::{CheckedKernel, KernelId, NULL_STREAM, StreamId};
 
 /// The logs of one run of one scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -272,7 +272,7 @@ fn has_log_name(scenario: &Scenario, thread: usize, log: &Log) -> bool {
 }
 
 fn check(scenario: &Scenario, thread: &HostThread, log: &Log) -> Result<(), PairingError> {
-    let kernels: Vec<&Kernel> = launched_kernels(scenario, thread).map(|(kernel, _)| kernel).collect();
+    let kernels: Vec<&CheckedKernel> = launched_kernels(scenario, thread).map(|(kernel, _)| kernel).collect();
     if kernels.is_empty() || !log.kernels.len().is_multiple_of(kernels.len()) {
         return Err(PairingError::Kernels {
             file: log.file.to_string(),
@@ -322,7 +322,7 @@ pub(super) fn join_streams(run: &mut LogRun, stated: &Scenario) {
 /// A thread with the kernels that it launches to one stream, and the one that it launches next.
 struct Launcher<'s> {
     thread: usize,
-    kernels: Vec<&'s Kernel>,
+    kernels: Vec<&'s CheckedKernel>,
     next: usize,
 }
 
@@ -379,8 +379,11 @@ fn launched(thread: &HostThread) -> impl Iterator<Item = (KernelId, StreamId)> {
 }
 
 /// The same, with the kernels themselves.
-fn launched_kernels<'a>(scenario: &'a Scenario, thread: &HostThread) -> impl Iterator<Item = (&'a Kernel, StreamId)> {
-    let kernel = move |kernel: KernelId| scenario.kernels().get(kernel.index()).map(|kernel| &**kernel);
+fn launched_kernels<'a>(
+    scenario: &'a Scenario,
+    thread: &HostThread,
+) -> impl Iterator<Item = (&'a CheckedKernel, StreamId)> {
+    let kernel = move |kernel: KernelId| scenario.kernels().get(kernel.index());
     launched(thread).filter_map(move |(id, stream)| Some((kernel(id)?, stream)))
 }
 

@@ -10,7 +10,7 @@ use crate::draw::theme::{Colour, Fill, Hatch, Theme};
 use crate::draw::{Dash, Point, Shape, Stroke};
 use crate::limits::count_turn;
 use crate::trace::{OperationRecord, Queue, Rule, Trace};
-use crate::workload::{CheckedKernel, KernelId};
+use crate::workload::{KernelId, Kernels};
 
 /// How much of its background's colour is left in a hatch \[percent\].
 const INK: u16 = 30;
@@ -76,7 +76,7 @@ pub(crate) fn rule_look(rule: Rule) -> RuleLook {
 pub(crate) struct KernelSeries(Vec<usize>);
 
 impl KernelSeries {
-    pub(crate) fn new(kernels: &[CheckedKernel]) -> Self {
+    pub(crate) fn new(kernels: &Kernels) -> Self {
         let mut titles: Vec<&str> = kernels.iter().map(|kernel| &*kernel.title).collect();
         titles.sort_unstable_by(|one, other| natural_order(one, other));
         titles.dedup();

@@ -20,7 +20,7 @@ use crate::proven::Proven;
 use crate::run::{Recorded, Summary};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, RepeatedRun, Trace};
-use crate::workload::{Copy, Kernel, KernelId, OperationId, OperationKind};
+use crate::workload::{CheckedKernel, Copy, KernelId, OperationId, OperationKind};
 
 named! {
     /// The resource of an SM that the height of a block stands for.
@@ -132,7 +132,7 @@ pub(super) fn copies(summary: &Summary<'_>, window: &Range<Instant>) -> Vec<Copy
 }
 
 /// What a block takes of an SM. Kernels that fit no SM never got into a scenario.
-pub(super) fn demand_of(kernel: &Kernel, device: &Device) -> BlockDemand {
+pub(super) fn demand_of(kernel: &CheckedKernel, device: &Device) -> BlockDemand {
     let none = BlockDemand { warps: 0, registers: 0, shared_memory_bytes: 0 };
     BlockDemand::new(&kernel.shape, device).unwrap_or(none)
 }
@@ -146,7 +146,7 @@ pub(super) struct LaunchBlocks<'a> {
     pub(super) operation: OperationId,
     pub(super) record: &'a OperationRecord,
     pub(super) id: KernelId,
-    pub(super) kernel: &'a Kernel,
+    pub(super) kernel: &'a CheckedKernel,
     /// What one of them takes of an SM.
     pub(super) demand: BlockDemand,
     trace: &'a Trace,

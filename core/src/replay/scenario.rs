@@ -206,7 +206,7 @@ fn add_kernel(
 ) -> Option<KernelId> {
     let (time, each) = block_times(logged, tolerances.one_clock_ns);
     let stated = scenario.kernels().get(stated.index())?;
-    let kernel = Kernel { duration: BlockTime::fixed(time), ..Kernel::clone(stated) };
+    let kernel = Kernel { duration: BlockTime::fixed(time), ..Kernel::from(stated) };
     // The device takes it as it takes the stated one.
     let id = scenario.catalogue.add_kernel(kernel).ok()?;
     if let Some(each) = each {

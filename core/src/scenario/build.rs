@@ -12,8 +12,8 @@ use crate::device::{Device, SmMask};
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
-    Catalogue, CheckedKernel, Clusters, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Placement, ProcessId,
-    ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkItems, WorkloadError,
+    Catalogue, CheckedKernel, Clusters, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Kernels, Placement,
+    ProcessId, ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkItems, WorkloadError,
 };
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
@@ -77,7 +77,7 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// The kernels so far, by [`KernelId`].
-    pub(super) fn kernels(&self) -> &[CheckedKernel] {
+    pub(super) fn kernels(&self) -> &Kernels {
         self.scenario.kernels()
     }
 
@@ -226,9 +226,11 @@ impl<'a> ScenarioBuilder<'a> {
         kernel.duration = self.options.vary(kernel.duration).ok_or(WorkloadError::BlockTimeTooLong)?;
         let on_mask = self.note_on_mask("kernel", &kernel.name, kernel.sm_mask);
         let added = match self.kernels.find(&kernel, self.scenario.kernels()) {
-            Ok(known) => self.scenario.catalogue.add_checked(known)?,
+            Ok(known) => self.scenario.catalogue.add_again(known)?,
             Err(unknown) => {
-                let added = self.scenario.catalogue.add_checked(CheckedKernel::new(kernel, self.device())?)?;
+                let like = self.kernels.of_same_grid(&kernel, self.scenario.kernels());
+                let checked = CheckedKernel::beside(like, kernel, self.scenario.device())?;
+                let added = self.scenario.catalogue.add_checked(checked)?;
                 self.kernels.add(unknown, added.0, self.scenario.kernels());
                 added
             }

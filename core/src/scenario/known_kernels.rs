@@ -4,9 +4,11 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::workload::{CheckedKernel, Kernel};
+use crate::device::{BlockShape, SmMask};
+use crate::proven::OrMost;
+use crate::workload::{BlockClock, BlockTime, CheckedKernel, Kernel, KernelId, Kernels};
 
 /// At most this many different kernels are kept to be looked up; where there are more, few come again.
 const MOST: usize = 1 << 18;
@@ -19,6 +21,8 @@ const EVERY: u32 = 16;
 #[derive(Debug, Default)]
 pub(super) struct KnownKernels {
     places: HashTable<u32>,
+    /// The first kernel of each grid.
+    grids: FxHashMap<GridKey, u32>,
     /// Behind the place of the last kernel that came again. Those that come again mostly do so in the same order, as
     /// when many streams have the same kernels: then nothing is looked for.
     next: usize,
@@ -26,22 +30,26 @@ pub(super) struct KnownKernels {
     passed: u32,
 }
 
+/// What a kernel has in common with all of its grid.
+type GridKey = (u32, BlockShape, BlockClock, Option<SmMask>);
+
 /// A kernel that is not known, by the number that it is looked for with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unknown(u64);
 
 impl KnownKernels {
     /// Makes room for so many more.
-    pub(super) fn reserve(&mut self, kernels: usize, among: &[CheckedKernel]) {
+    pub(super) fn reserve(&mut self, kernels: usize, among: &Kernels) {
         let room = MOST.saturating_sub(self.places.len());
         self.places.reserve(kernels.min(room), |&place| hash(&among[place as usize]));
     }
 
     /// The kernel that is equal to this one.
-    pub(super) fn find(&mut self, kernel: &Kernel, among: &[CheckedKernel]) -> Result<CheckedKernel, Unknown> {
-        if let Some(next) = among.get(self.next).filter(|next| ***next == *kernel) {
+    pub(super) fn find(&mut self, kernel: &Kernel, among: &Kernels) -> Result<KernelId, Unknown> {
+        if among.get(self.next).is_some_and(|next| *next == *kernel) {
             self.next += 1;
-            return Ok(next.clone());
+            // It is there, so that its place has 32 bits.
+            return Ok(KernelId(u32::try_from(self.next - 1).or_most()));
         }
         if self.places.len() >= MOST {
             self.passed = self.passed.wrapping_add(1);
@@ -49,18 +57,27 @@ impl KnownKernels {
                 return Err(Unknown(0));
             }
         }
-        let hash = hash(kernel);
-        match self.places.find(hash, |&place| *among[place as usize] == *kernel) {
+        let hash = hash_of(&kernel.title, kernel.duration, kernel.blocks, kernel.shape);
+        match self.places.find(hash, |&place| among[place as usize] == *kernel) {
             Some(&place) => {
                 self.next = place as usize + 1;
-                Ok(among[place as usize].clone())
+                Ok(KernelId(place))
             }
             None => Err(Unknown(hash)),
         }
     }
 
+    /// The first kernel of the same grid, if there was one; else this is the first, which will take that place.
+    pub(super) fn of_same_grid<'a>(&mut self, kernel: &Kernel, among: &'a Kernels) -> Option<&'a CheckedKernel> {
+        let key = (kernel.blocks, kernel.shape, kernel.clock, kernel.sm_mask);
+        if self.grids.len() >= MOST {
+            return among.get(*self.grids.get(&key)? as usize);
+        }
+        among.get(*self.grids.entry(key).or_insert_with(|| u32::try_from(among.len()).or_most()) as usize)
+    }
+
     /// Another kernel, which was not known, has taken its place, the last one.
-    pub(super) fn add(&mut self, Unknown(own): Unknown, place: u32, among: &[CheckedKernel]) {
+    pub(super) fn add(&mut self, Unknown(own): Unknown, place: u32, among: &Kernels) {
         if self.places.len() < MOST {
             self.places.insert_unique(own, place, |&place| hash(&among[place as usize]));
         }
@@ -68,13 +85,18 @@ impl KnownKernels {
     }
 
     /// The name of the kernel that is likely to come next.
-    pub(super) fn next_name<'a>(&self, among: &'a [CheckedKernel]) -> Option<&'a Arc<str>> {
+    pub(super) fn next_name<'a>(&self, among: &'a Kernels) -> Option<&'a Arc<str>> {
         among.get(self.next).map(|next| &next.name)
     }
 }
 
-fn hash(kernel: &Kernel) -> u64 {
-    FxBuildHasher.hash_one(kernel)
+fn hash(kernel: &CheckedKernel) -> u64 {
+    hash_of(&kernel.title, kernel.duration, kernel.blocks, kernel.shape)
+}
+
+/// Different kernels differ in one of these as good as always.
+fn hash_of(title: &str, duration: BlockTime, blocks: u32, shape: BlockShape) -> u64 {
+    FxBuildHasher.hash_one((title, duration.worst, blocks, shape.threads))
 }
 
 #[cfg(test)]
@@ -84,7 +106,7 @@ mod tests {
     use super::*;
     use crate::device::{BlockShape, Device};
     use crate::time::Duration;
-    use crate::workload::{BlockClock, BlockTime};
+    use crate::workload::Catalogue;
 
     /// Number `number` of some kernels that differ in their title, in what they are, or in both.
     fn kernel(number: u64) -> Kernel {
@@ -107,26 +129,27 @@ mod tests {
             repeats in 1..4_usize,
         ) {
             let device = Device::builtin("tx2").ok().flatten().expect("it is built in");
-            let (mut known, mut all) = (KnownKernels::default(), Vec::<CheckedKernel>::new());
+            let (mut known, mut all) = (KnownKernels::default(), Catalogue::new(device));
             let mut added = std::collections::BTreeSet::new();
             for number in numbers.repeat(repeats) {
                 let kernel = kernel(number);
-                let found = match known.find(&kernel, &all) {
+                let id = match known.find(&kernel, all.kernels()) {
                     Ok(found) => {
                         prop_assert!(!added.insert(number), "{} was not there", number);
-                        found
+                        all.add_again(found).expect("they are few")
                     }
                     Err(unknown) => {
                         prop_assert!(added.insert(number), "{} was there", number);
-                        let new = CheckedKernel::new(kernel.clone(), &device).expect("it fits");
-                        all.push(new.clone());
-                        known.add(unknown, u32::try_from(all.len() - 1).expect("they are few"), &all);
-                        prop_assert!(known.next_name(&all).is_none());
-                        continue;
+                        let like = known.of_same_grid(&kernel, all.kernels());
+                        let new = CheckedKernel::beside(like, kernel.clone(), all.device()).expect("it fits");
+                        let id = all.add_checked(new).expect("they are few");
+                        known.add(unknown, id.0, all.kernels());
+                        prop_assert!(known.next_name(all.kernels()).is_none());
+                        id
                     }
                 };
-                prop_assert_eq!(&*found, &kernel);
-                all.push(found);
+                prop_assert_eq!(id.index() + 1, all.kernels().len());
+                prop_assert_eq!(&Kernel::from(&all.kernels()[id.index()]), &kernel);
             }
         }
     }

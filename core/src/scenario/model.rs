@@ -10,7 +10,7 @@ use crate::limits::count_turn;
 use crate::named::named;
 use crate::time::{Duration, Instant};
 use crate::workload::{
-    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, KernelId, Placement, StreamId, WorkItems,
+    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, KernelId, Kernels, Placement, StreamId, WorkItems,
     WorkloadError,
 };
 
@@ -135,7 +135,7 @@ impl Scenario {
     }
 
     /// Kernels, by [`KernelId`].
-    pub fn kernels(&self) -> &[CheckedKernel] {
+    pub fn kernels(&self) -> &Kernels {
         self.catalogue.kernels()
     }
 

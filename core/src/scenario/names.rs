@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::host_thread::HostThread;
 use super::model::Scenario;
 use crate::words::{did_you_mean, listed};
-use crate::workload::{CheckedStream, Kernel, Origin, StreamId};
+use crate::workload::{CheckedKernel, CheckedStream, Origin, StreamId};
 
 /// Which launch of which kernel: what every kernel entry of every report begins with. There may be millions: what it is
 /// called stays with the thread and the kernel.
@@ -22,13 +22,13 @@ pub struct KernelLaunch<'a> {
     /// Iteration or job of the host thread, from 0.
     pub iteration: u32,
     thread: Option<&'a HostThread>,
-    kernel: &'a Kernel,
+    kernel: &'a CheckedKernel,
     declared: Option<&'a CheckedStream>,
 }
 
 impl<'a> KernelLaunch<'a> {
     /// The launch of `kernel` into `stream` by a thread of `scenario`.
-    pub fn new(scenario: &'a Scenario, id: u32, kernel: &'a Kernel, stream: StreamId, origin: Origin) -> Self {
+    pub fn new(scenario: &'a Scenario, id: u32, kernel: &'a CheckedKernel, stream: StreamId, origin: Origin) -> Self {
         Self {
             id,
             benchmark: origin.thread,

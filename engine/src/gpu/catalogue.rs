@@ -7,8 +7,8 @@ use super::host::SubmitError;
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
-    BlockTime, Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Clusters, Copy, CopyId, EventId, Items, Kernel,
-    KernelId, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
+    BlockTime, Catalogue, CheckedCopy, CheckedStream, Clusters, Copy, CopyId, EventId, Items, Kernel, KernelId,
+    Kernels, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
@@ -52,7 +52,7 @@ impl GpuCatalogue {
     }
 
     /// All kernels that were made known.
-    pub fn kernels(&self) -> &[CheckedKernel] {
+    pub fn kernels(&self) -> &Kernels {
         self.catalogue.kernels()
     }
 

@@ -397,7 +397,7 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
             }
         }
         for kernel in work.kernels() {
-            let id = self.add_kernel(Kernel::clone(kernel))?;
+            let id = self.add_kernel(kernel.into())?;
             self.set_programmatic(id, kernel.programmatic())?;
             self.set_clusters(id, kernel.clusters())?;
         }

@@ -9,7 +9,7 @@ use super::entries::{Block, ContextTurn, CopyPause, NotedWait, Numbers, Operatio
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, CheckedStream, Copy, EventId, GreenContext, Items, Kernel, OperationId,
+    CheckedKernel, CheckedProcess, CheckedStream, Copy, EventId, GreenContext, Items, Kernels, OperationId,
     OperationKind, Part, Placement, ProcessId, StreamId, TurnTaking,
 };
 
@@ -138,7 +138,7 @@ impl Trace {
     }
 
     /// All kernels that were made known.
-    pub fn kernels(&self) -> &[CheckedKernel] {
+    pub fn kernels(&self) -> &Kernels {
         &self.items.kernels
     }
 
@@ -209,9 +209,9 @@ impl Trace {
 
     /// The kernel of a kernel launch; `None` for what is none, and for unknown operations.
     #[inline]
-    pub fn kernel_of(&self, operation: OperationId) -> Option<&Kernel> {
+    pub fn kernel_of(&self, operation: OperationId) -> Option<&CheckedKernel> {
         match self.record(operation)?.kind {
-            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()).map(|kernel| &**kernel),
+            OperationKind::Kernel(kernel) => self.items.kernels.get(kernel.index()),
             _ => None,
         }
     }

@@ -1,8 +1,10 @@
 //! Streams, kernels and copies that a device takes.
 
+mod kernels;
 mod processes;
 mod sm_sets;
 
+pub use kernels::{CheckedKernel, Grid, Kernels, KernelsIter, NamedGrid};
 pub(crate) use processes::channel_of;
 pub use processes::{ChannelId, dealt_channels};
 
@@ -14,83 +16,8 @@ use super::{
     BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, NULL_STREAM, ProcessId,
     ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkItems, WorkloadError,
 };
-use crate::device::{BlockDemand, Device, SmMask};
+use crate::device::{Device, SmMask};
 use crate::time::Duration;
-
-/// A kernel whose blocks can run on the device that it was checked against. Kernels that are the same in all but their
-/// numbers may share one in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckedKernel(Arc<Checked>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Checked {
-    kernel: Kernel,
-    demand: BlockDemand,
-    programmatic: Programmatic,
-    clusters: Option<Clusters>,
-    work_items: Option<WorkItems>,
-}
-
-impl CheckedKernel {
-    /// Checks a kernel.
-    ///
-    /// # Errors
-    /// [`WorkloadError`] if one of its blocks can never run.
-    pub fn new(kernel: Kernel, device: &Device) -> Result<Self, WorkloadError> {
-        let demand = BlockDemand::new(&kernel.shape, device)?;
-        if kernel.blocks == 0 {
-            return Err(WorkloadError::EmptyGrid);
-        }
-        if kernel.duration.best > kernel.duration.worst {
-            return Err(WorkloadError::BlockTime);
-        }
-        check_mask(kernel.sm_mask, device)?;
-        let programmatic = Programmatic::NONE;
-        Ok(Self(Arc::new(Checked { kernel, demand, programmatic, clusters: None, work_items: None })))
-    }
-
-    /// What one block takes from its SM.
-    pub fn demand(&self) -> BlockDemand {
-        self.0.demand
-    }
-
-    /// What it has to do with programmatic dependent launch.
-    pub fn programmatic(&self) -> Programmatic {
-        self.0.programmatic
-    }
-
-    /// How its blocks take work items, if it is a persistent kernel.
-    #[doc(hidden)]
-    pub fn work_items(&self) -> Option<WorkItems> {
-        self.0.work_items
-    }
-
-    /// Changes how long its blocks run.
-    ///
-    /// # Errors
-    /// [`WorkloadError::BlockTime`] if best is above worst.
-    pub fn set_block_time(&mut self, time: BlockTime) -> Result<(), WorkloadError> {
-        if time.best > time.worst {
-            return Err(WorkloadError::BlockTime);
-        }
-        Arc::make_mut(&mut self.0).kernel.duration = time;
-        Ok(())
-    }
-}
-
-impl Deref for CheckedKernel {
-    type Target = Kernel;
-
-    fn deref(&self) -> &Kernel {
-        &self.0.kernel
-    }
-}
-
-impl From<CheckedKernel> for Kernel {
-    fn from(checked: CheckedKernel) -> Self {
-        Arc::unwrap_or_clone(checked.0).kernel
-    }
-}
 
 /// A stream whose priority the device has and whose mask leaves an SM.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,7 +123,7 @@ pub struct Catalogue {
     events: Vec<Arc<str>>,
     /// Those that are recorded once the kernel before the record has triggered (PDL).
     programmatic_events: BTreeSet<EventId>,
-    kernels: Arc<Vec<CheckedKernel>>,
+    kernels: Arc<Kernels>,
     /// Whether one of them has a mask: mostly none does, and there may be millions to ask.
     has_kernel_masks: bool,
     /// Whether one of them may come in clusters, likewise.
@@ -226,7 +153,7 @@ pub struct Items {
     /// Those that are recorded once the kernel before the record has triggered (PDL).
     pub(crate) programmatic_events: BTreeSet<EventId>,
     /// Kernels, by [`KernelId`].
-    pub kernels: Arc<Vec<CheckedKernel>>,
+    pub kernels: Arc<Kernels>,
     /// Copies, by [`CopyId`].
     pub copies: Vec<Copy>,
 }
@@ -274,7 +201,7 @@ impl Catalogue {
         }
         other.place_partitions()?;
         for kernel in self.kernels() {
-            let id = other.add_kernel(Kernel::clone(kernel))?;
+            let id = other.add_kernel(kernel.into())?;
             other.set_programmatic(id, kernel.programmatic())?;
             other.set_clusters(id, kernel.clusters())?;
             other.set_work_items(id, kernel.work_items())?;
@@ -320,7 +247,7 @@ impl Catalogue {
     }
 
     /// Kernels, by [`KernelId`].
-    pub fn kernels(&self) -> &[CheckedKernel] {
+    pub fn kernels(&self) -> &Kernels {
         &self.kernels
     }
 
@@ -388,6 +315,17 @@ impl Catalogue {
         Ok(id)
     }
 
+    /// Adds a kernel that is the same as a known one, and is stored once with it. An unknown one is passed over.
+    ///
+    /// # Errors
+    /// [`WorkloadError::TooMany`].
+    #[doc(hidden)]
+    pub fn add_again(&mut self, known: KernelId) -> Result<KernelId, WorkloadError> {
+        let id = KernelId(next(self.kernels.len())?);
+        Arc::make_mut(&mut self.kernels).push_again(known.0);
+        Ok(id)
+    }
+
     /// Adds a copy.
     ///
     /// # Errors
@@ -418,7 +356,7 @@ impl Catalogue {
             _ => return Err(WorkloadError::GridTooLong),
         }
         if let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) {
-            Arc::make_mut(&mut checked.0).kernel.blocks = blocks;
+            checked.grid_mut().blocks = blocks;
         }
         Ok(())
     }
@@ -442,10 +380,9 @@ impl Catalogue {
         }
         let times = work_items.map_or(Ok(None), |items| items.block_times(blocks))?;
         let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) else { return Ok(None) };
-        let checked = Arc::make_mut(&mut checked.0);
-        checked.work_items = work_items;
+        checked.grid_mut().work_items = work_items;
         let Some((time, each)) = times else { return Ok(None) };
-        checked.kernel.duration = time;
+        checked.set_block_time(time)?;
         Ok(each)
     }
 
@@ -466,7 +403,7 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError::NoProgrammaticLaunch`] if it has, and the device is older than that.
     pub fn set_programmatic(&mut self, kernel: KernelId, programmatic: Programmatic) -> Result<(), WorkloadError> {
-        let known = self.kernels.get(kernel.index()).map(|kernel| kernel.0.programmatic);
+        let known = self.kernels.get(kernel.index()).map(CheckedKernel::programmatic);
         if known.is_none_or(|known| known == programmatic) {
             return Ok(());
         }
@@ -474,7 +411,7 @@ impl Catalogue {
             return Err(WorkloadError::NoProgrammaticLaunch);
         }
         if let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) {
-            Arc::make_mut(&mut checked.0).programmatic = programmatic;
+            checked.grid_mut().programmatic = programmatic;
         }
         Ok(())
     }
@@ -501,7 +438,7 @@ impl Catalogue {
     /// Whether a kernel is launched with the attribute of programmatic dependent launch, or an event is such a one.
     #[doc(hidden)]
     pub fn has_programmatic_launches(&self) -> bool {
-        !self.programmatic_events.is_empty() || self.kernels.iter().any(|kernel| kernel.0.programmatic.is_dependent)
+        !self.programmatic_events.is_empty() || self.kernels.iter().any(|kernel| kernel.programmatic().is_dependent)
     }
 
     /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.

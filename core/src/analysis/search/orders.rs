@@ -10,7 +10,7 @@ use crate::analysis::jobs::{self, AnalysedJob};
 use crate::run::Run;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::workload::{Copy, Kernel, OperationKind, ProcessId, StreamId};
+use crate::workload::{Copy, OperationKind, ProcessId, StreamId};
 
 /// Threads of which all orders are tried, with everything else as stated.
 const MOST_PERMUTED: usize = 4;
@@ -222,8 +222,8 @@ pub(in crate::analysis) fn own_step(
 ) -> Option<Step> {
     Some(match kind {
         OperationKind::Kernel(kernel) => {
-            let stated: &Kernel = scenario.kernels().get(kernel.index())?;
-            let own = unrolled.catalogue.add_kernel(stated.clone()).ok()?;
+            let stated = scenario.kernels().get(kernel.index())?;
+            let own = unrolled.catalogue.add_kernel(stated.into()).ok()?;
             if let Some(times) = scenario.block_times.get(&kernel) {
                 unrolled.block_times.insert(own, Arc::clone(times));
             }

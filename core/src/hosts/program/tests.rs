@@ -133,7 +133,7 @@ fn a_device_synchronisation_behind_a_finished_memset_lets_no_block_be_assigned_f
     let low = thread(0, &[Step::Launch(FILLING, S1)]);
     let high = thread(0, &[Step::Memset(S2), Step::SynchronizeDevice, Step::Launch(FILLING, S2)]);
     let mut scenario = scenario(vec![high, low]);
-    let filling = Kernel { blocks: 4, ..Kernel::clone(&scenario.kernels()[1]) };
+    let filling = Kernel { blocks: 4, ..Kernel::from(&scenario.kernels()[1]) };
     assert_eq!(scenario.catalogue.add_kernel(filling), Ok(FILLING));
     let run = simulate(&scenario).expect("it runs");
     // The high-priority kernel, launched at t = 0 too, gets the whole GPU first.

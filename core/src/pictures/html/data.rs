@@ -19,7 +19,7 @@ use crate::pictures::timeline::FinishMark;
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons};
-use crate::workload::{CheckedKernel, Copy, Kernel, KernelId, OperationKind, StreamId};
+use crate::workload::{CheckedKernel, Copy, Grid, KernelId, OperationKind, StreamId};
 
 /// Instants that come to one shape where work is counted.
 const INSTANTS_OF_A_SHAPE: u64 = 16;
@@ -300,8 +300,8 @@ impl ResourceData {
 }
 
 impl ShapeData {
-    fn new(kernel: &Kernel, device: &Device) -> Self {
-        let Kernel { shape, blocks, .. } = kernel;
+    fn new(kernel: &CheckedKernel, device: &Device) -> Self {
+        let Grid { shape, blocks, .. } = &***kernel;
         let alone = KernelOccupancy::new(shape, *blocks, device.sms, device);
         let alone = (alone.resident_blocks_per_sm, alone.limited_by.name(), alone.waves);
         let demand = demand_of(kernel, device);

@@ -15,7 +15,7 @@ use crate::pictures::model::{MOST_WAIT_LANES_ON_PAPER, demand_of, is_seen};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
-use crate::workload::{CheckedKernel, Kernel, KernelId, OperationId, OperationKind, ProcessId};
+use crate::workload::{CheckedKernel, KernelId, Kernels, OperationId, OperationKind, ProcessId};
 
 /// How kernels look that are not among those asked for.
 pub(super) const PALE: Fill = Fill::plain(Colour(0xee, 0xee, 0xee));
@@ -68,12 +68,12 @@ impl<'a> Context<'a> {
         series_repeat(self.series(id)).filter(|_| self.is_chosen(id)).map(|number| number.to_string())
     }
 
-    pub(super) fn kernel(&self, id: KernelId) -> Option<&'a Kernel> {
-        self.summary.trace.kernels().get(id.index()).map(|kernel| &**kernel)
+    pub(super) fn kernel(&self, id: KernelId) -> Option<&'a CheckedKernel> {
+        self.summary.trace.kernels().get(id.index())
     }
 
     /// What one block of a kernel takes of the resource shown.
-    pub(super) fn units(&self, kernel: &Kernel) -> u32 {
+    pub(super) fn units(&self, kernel: &CheckedKernel) -> u32 {
         let device = self.summary.scenario.device();
         self.options.height_by.of_block(&demand_of(kernel, device), device)
     }
@@ -134,7 +134,7 @@ impl<'a> Context<'a> {
     }
 }
 
-fn short_names(kernels: &[CheckedKernel]) -> Vec<&str> {
+fn short_names(kernels: &Kernels) -> Vec<&str> {
     let mut titles: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
     for kernel in kernels {
         titles.entry(short(&kernel.title)).or_default().insert(&kernel.title);

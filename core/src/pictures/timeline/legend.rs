@@ -13,7 +13,7 @@ use crate::draw::{Length, MM, Rect, as_length, font, theme};
 use crate::pictures::looks::{copy_fill, direction_name, is_launch_known};
 use crate::pictures::model::HeightBy;
 use crate::run::Recorded;
-use crate::workload::{Kernel, KernelId, OperationKind};
+use crate::workload::{CheckedKernel, KernelId, OperationKind};
 
 /// Shapes of a kernel that are told by their ranges, rather than counted, take at most so many characters.
 const LONGEST_RANGES: usize = 16;
@@ -256,7 +256,7 @@ fn kernels(context: &Context<'_>, deadlines: &Deadlines) -> (Vec<Named>, Vec<Ent
 }
 
 /// What one block takes as the legend tells it: threads as launched, the others as allocated.
-fn shown_units(context: &Context<'_>, kernel: &Kernel) -> u32 {
+fn shown_units(context: &Context<'_>, kernel: &CheckedKernel) -> u32 {
     match context.options.height_by {
         HeightBy::Threads => kernel.shape.threads,
         HeightBy::SharedMemory | HeightBy::Registers => context.units(kernel),

@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::scenario::examiner::{BenchmarkLog, KernelSync};
 use crate::time::{Instant, NS_PER_SECOND};
 use crate::trace::Trace;
-use crate::workload::{Kernel, OperationId, ProcessId};
+use crate::workload::{CheckedKernel, OperationId, ProcessId};
 
 /// Threads per SM that the examiner assumes on every device for `max_resident_threads`.
 const THREADS_PER_SM: u32 = 2048;
@@ -23,7 +23,7 @@ pub struct ExaminerLog<'a> {
     lines: Lines<'a>,
     iterations: Vec<IterationSpan>,
     /// With when its launch was called, if that was held (H2).
-    kernels: Vec<(OperationId, &'a Kernel, Option<Instant>)>,
+    kernels: Vec<(OperationId, &'a CheckedKernel, Option<Instant>)>,
     /// Operations that are not in the log, because the run was ended before they or their iteration were.
     left_out: u64,
 }
@@ -181,7 +181,7 @@ impl<'a> Lines<'a> {
         &self,
         mut out: impl Write,
         trace: &Trace,
-        (id, kernel): (OperationId, &Kernel),
+        (id, kernel): (OperationId, &CheckedKernel),
         called: Option<Instant>,
     ) -> io::Result<()> {
         let Some(record) = trace.record(id) else { return Ok(()) };

@@ -191,13 +191,6 @@ impl Catalogue {
 
 // Kernels of a catalogue whose blocks come in clusters.
 
-impl CheckedKernel {
-    /// How its blocks are grouped into clusters, if they are.
-    pub fn clusters(&self) -> Option<Clusters> {
-        self.0.clusters
-    }
-}
-
 impl Catalogue {
     /// Groups the blocks of a kernel into clusters, or no longer. An unknown kernel is passed over.
     ///
@@ -213,7 +206,7 @@ impl Catalogue {
         }
         self.has_clusters |= clusters.is_some();
         if let Some(checked) = Arc::make_mut(&mut self.kernels).get_mut(kernel.index()) {
-            Arc::make_mut(&mut checked.0).clusters = clusters;
+            checked.grid_mut().clusters = clusters;
         }
         Ok(())
     }

@@ -1,0 +1,317 @@
+//! Kernels that a device takes, of which as much is stored once as they have in common.
+
+use std::ops::{Deref, Index};
+use std::sync::Arc;
+
+use super::{Clusters, Programmatic, WorkItems, WorkloadError, check_mask};
+use crate::device::{BlockDemand, BlockShape, Device, SmMask};
+use crate::workload::{BlockClock, BlockTime, Kernel};
+
+/// A kernel whose blocks can run on the device that it was checked against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedKernel(NamedGrid);
+
+/// Of a kernel what few others have the same of, before its grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedGrid {
+    /// As [`Kernel::name`].
+    pub name: Arc<str>,
+    /// As [`Kernel::title`].
+    pub title: Arc<str>,
+    /// As [`Kernel::duration`].
+    pub duration: BlockTime,
+    grid: Arc<Grid>,
+}
+
+/// Of a kernel what many others may have the same of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    /// As [`Kernel::blocks`].
+    pub blocks: u32,
+    /// As [`Kernel::shape`].
+    pub shape: BlockShape,
+    /// As [`Kernel::clock`].
+    pub clock: BlockClock,
+    /// As [`Kernel::sm_mask`].
+    pub sm_mask: Option<SmMask>,
+    demand: BlockDemand,
+    pub(super) programmatic: Programmatic,
+    pub(super) clusters: Option<Clusters>,
+    pub(super) work_items: Option<WorkItems>,
+}
+
+impl CheckedKernel {
+    /// Checks a kernel.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if one of its blocks can never run.
+    pub fn new(kernel: Kernel, device: &Device) -> Result<Self, WorkloadError> {
+        let Kernel { name, title, blocks, shape, duration, clock, sm_mask } = kernel;
+        let demand = BlockDemand::new(&shape, device)?;
+        if blocks == 0 {
+            return Err(WorkloadError::EmptyGrid);
+        }
+        duration.check()?;
+        check_mask(sm_mask, device)?;
+        let programmatic = Programmatic::NONE;
+        let grid = Grid { blocks, shape, clock, sm_mask, demand, programmatic, clusters: None, work_items: None };
+        Ok(Self(NamedGrid { name, title, duration, grid: Arc::new(grid) }))
+    }
+
+    /// The same for a kernel beside a `known` one, which was checked against the same device: what both have in common
+    /// is stored once.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    #[doc(hidden)]
+    pub fn beside(known: Option<&Self>, kernel: Kernel, device: &Device) -> Result<Self, WorkloadError> {
+        match known.filter(|known| known.has_grid_of(&kernel) && known.is_plain()) {
+            Some(known) => {
+                kernel.duration.check()?;
+                let Kernel { name, title, duration, .. } = kernel;
+                Ok(Self(NamedGrid { name, title, duration, grid: Arc::clone(&known.grid) }))
+            }
+            None => Self::new(kernel, device),
+        }
+    }
+
+    fn has_grid_of(&self, kernel: &Kernel) -> bool {
+        let Grid { blocks, shape, clock, sm_mask, .. } = ***self;
+        (blocks, shape, clock, sm_mask) == (kernel.blocks, kernel.shape, kernel.clock, kernel.sm_mask)
+    }
+
+    /// Whether nothing was said of it beside what a [`Kernel`] says.
+    fn is_plain(&self) -> bool {
+        self.programmatic == Programmatic::NONE && self.clusters.is_none() && self.work_items.is_none()
+    }
+
+    /// What one block takes from its SM.
+    pub fn demand(&self) -> BlockDemand {
+        self.demand
+    }
+
+    /// What it has to do with programmatic dependent launch.
+    pub fn programmatic(&self) -> Programmatic {
+        self.programmatic
+    }
+
+    /// How its blocks are grouped into clusters, if they are.
+    pub fn clusters(&self) -> Option<Clusters> {
+        self.clusters
+    }
+
+    /// How its blocks take work items, if it is a persistent kernel.
+    #[doc(hidden)]
+    pub fn work_items(&self) -> Option<WorkItems> {
+        self.work_items
+    }
+
+    /// Changes how long its blocks run.
+    ///
+    /// # Errors
+    /// [`WorkloadError::BlockTime`] if best is above worst.
+    pub fn set_block_time(&mut self, time: BlockTime) -> Result<(), WorkloadError> {
+        time.check()?;
+        self.0.duration = time;
+        Ok(())
+    }
+
+    pub(super) fn grid_mut(&mut self) -> &mut Grid {
+        Arc::make_mut(&mut self.0.grid)
+    }
+}
+
+impl BlockTime {
+    fn check(self) -> Result<(), WorkloadError> {
+        if self.best > self.worst { Err(WorkloadError::BlockTime) } else { Ok(()) }
+    }
+}
+
+impl Deref for CheckedKernel {
+    type Target = NamedGrid;
+
+    #[inline]
+    fn deref(&self) -> &NamedGrid {
+        &self.0
+    }
+}
+
+impl Deref for NamedGrid {
+    type Target = Grid;
+
+    #[inline]
+    fn deref(&self) -> &Grid {
+        &self.grid
+    }
+}
+
+impl PartialEq<Kernel> for CheckedKernel {
+    fn eq(&self, kernel: &Kernel) -> bool {
+        self.duration == kernel.duration
+            && self.has_grid_of(kernel)
+            && self.title == kernel.title
+            && self.name == kernel.name
+    }
+}
+
+impl From<&CheckedKernel> for Kernel {
+    fn from(checked: &CheckedKernel) -> Self {
+        let CheckedKernel(NamedGrid { name, title, duration, grid }) = checked.clone();
+        let Grid { blocks, shape, clock, sm_mask, .. } = *grid;
+        Self { name, title, blocks, shape, duration, clock, sm_mask }
+    }
+}
+
+/// Kernels, by [`KernelId`](crate::workload::KernelId). Those that are the same in all but their numbers may be stored
+/// once.
+#[derive(Debug, Clone, Default)]
+pub struct Kernels {
+    different: Vec<CheckedKernel>,
+    /// By number, the place of each among the different ones; empty as long as each has a place of its own, in order.
+    places: Vec<u32>,
+    /// By place, how many kernels have it; empty likewise.
+    users: Vec<u32>,
+}
+
+impl Kernels {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.different.len().max(self.places.len())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.different.is_empty()
+    }
+
+    /// The kernel of that number, if there is one.
+    #[inline]
+    pub fn get(&self, number: usize) -> Option<&CheckedKernel> {
+        if self.places.is_empty() {
+            return self.different.get(number);
+        }
+        self.different.get(*self.places.get(number)? as usize)
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> KernelsIter<'_> {
+        KernelsIter { kernels: self, next: 0 }
+    }
+
+    /// Adds a kernel.
+    pub(super) fn push(&mut self, kernel: CheckedKernel) {
+        if !self.places.is_empty() {
+            self.places.push(to_place(self.different.len()));
+            self.users.push(1);
+        }
+        self.different.push(kernel);
+    }
+
+    /// Adds a kernel that is the same as that of a number. Of an unknown one there is none.
+    pub(super) fn push_again(&mut self, number: u32) {
+        if self.places.is_empty() {
+            self.places = (0..to_place(self.different.len())).collect();
+            self.users = vec![1; self.places.len()];
+        }
+        if let Some(&place) = self.places.get(number as usize) {
+            self.places.push(place);
+            self.users[place as usize] += 1;
+        }
+    }
+
+    /// The kernel of that number, to be changed alone.
+    pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut CheckedKernel> {
+        let mut place = number;
+        if let Some(own) = self.places.get_mut(number) {
+            place = *own as usize;
+            if self.users[place] > 1 {
+                self.users[place] -= 1;
+                *own = to_place(self.different.len());
+                self.users.push(1);
+                self.different.push(self.different[place].clone());
+                place = *own as usize;
+            }
+        }
+        self.different.get_mut(place)
+    }
+
+    pub(super) fn clear(&mut self) {
+        let Self { different, places, users } = self;
+        different.clear();
+        places.clear();
+        users.clear();
+    }
+
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.different.reserve(more);
+    }
+
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.different.shrink_to_fit();
+        self.places.shrink_to_fit();
+        self.users.shrink_to_fit();
+    }
+}
+
+/// Kernels are fewer than 2^32, as their numbers have 32 bits, and different ones are no more.
+#[expect(clippy::cast_possible_truncation, reason = "see above")]
+fn to_place(place: usize) -> u32 {
+    place as u32
+}
+
+impl PartialEq for Kernels {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other)
+    }
+}
+
+impl Eq for Kernels {}
+
+impl Index<usize> for Kernels {
+    type Output = CheckedKernel;
+
+    #[inline]
+    fn index(&self, number: usize) -> &CheckedKernel {
+        let place = if self.places.is_empty() { number } else { self.places[number] as usize };
+        &self.different[place]
+    }
+}
+
+impl FromIterator<CheckedKernel> for Kernels {
+    fn from_iter<I: IntoIterator<Item = CheckedKernel>>(kernels: I) -> Self {
+        Self { different: kernels.into_iter().collect(), ..Self::default() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Kernels {
+    type Item = &'a CheckedKernel;
+    type IntoIter = KernelsIter<'a>;
+
+    fn into_iter(self) -> KernelsIter<'a> {
+        self.iter()
+    }
+}
+
+/// See [`Kernels::iter`].
+#[derive(Debug, Clone)]
+pub struct KernelsIter<'a> {
+    kernels: &'a Kernels,
+    next: usize,
+}
+
+impl<'a> Iterator for KernelsIter<'a> {
+    type Item = &'a CheckedKernel;
+
+    fn next(&mut self) -> Option<&'a CheckedKernel> {
+        let kernel = self.kernels.get(self.next)?;
+        self.next += 1;
+        Some(kernel)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.kernels.len().saturating_sub(self.next);
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for KernelsIter<'_> {}
