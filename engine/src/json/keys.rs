@@ -96,13 +96,17 @@ impl<'a> Node<'a> {
         }
         let (mut required, mut optional) = ([None; R], [None; O]);
         let mut has_schema = false;
-        for field in self.inside() {
-            let Some(number) = keys.number(*self, &field) else {
+        let (mut inside, mut next) = (self.inside(), 0);
+        while let Some(start) = inside.next_start() {
+            // Many files have them in the order of the keys.
+            let (field, is_next) = inside.field(start, keys.key(next));
+            let Some(number) = (if is_next { Some(next) } else { keys.number(*self, &field) }) else {
                 if self.passes_over(&field) && !self.is_second_schema(&field, &mut has_schema) {
                     continue;
                 }
                 return Err(self.fields_one_by_one(keys));
             };
+            next = number + 1;
             let value = Node::of_field(self.source(), &field);
             let slot = match number.checked_sub(R) {
                 None => &mut required[number],

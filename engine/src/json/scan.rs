@@ -158,9 +158,10 @@ fn behind_checked_key(bytes: &[u8], at: usize, has_comments: &mut bool) -> Optio
         return None;
     }
     let (end, is_plain) = behind_checked_string(bytes, at)?;
-    *has_comments |= match bytes.get(at..end) {
-        Some(key) if !is_plain => serde_json::from_slice(key).is_ok_and(|key: String| is_comment(&key)),
-        key => key.is_some_and(|key| key[1..].starts_with(COMMENT.as_bytes())),
+    *has_comments |= if is_plain {
+        bytes[at + 1] == COMMENT.as_bytes()[0] && bytes[at + 1..].starts_with(COMMENT.as_bytes())
+    } else {
+        serde_json::from_slice(&bytes[at..end]).is_ok_and(|key: String| is_comment(&key))
     };
     let colon = behind_space(bytes, end);
     (*bytes.get(colon)? == b':').then(|| behind_space(bytes, colon + 1))
@@ -340,7 +341,7 @@ impl<'a> Inside<'a> {
 
     /// Where the next element or key is.
     #[inline]
-    fn next_start(&mut self) -> Option<usize> {
+    pub(super) fn next_start(&mut self) -> Option<usize> {
         let bytes = self.source.text.as_bytes();
         let mut at = behind_space(bytes, self.at);
         if bytes.get(at) == Some(&b',') {
@@ -365,18 +366,42 @@ impl<'a> Inside<'a> {
     }
 }
 
+impl Inside<'_> {
+    /// The field whose key is at `key`. If that is `likely`, which has that mark, nothing of it is looked for; says
+    /// whether it is.
+    #[inline]
+    pub(super) fn field(&mut self, key: usize, likely: Option<(&str, Mark)>) -> (Field, bool) {
+        let bytes = self.source.text.as_bytes();
+        let own = likely.filter(|(likely, _)| is_key(bytes, key, likely));
+        let (end, mark) = own.map_or_else(
+            || match behind_string(bytes, key) {
+                (end, true) => (end, Mark::of(&bytes[key + 1..end - 1])),
+                (end, false) => (end, Mark::ESCAPED),
+            },
+            |(likely, mark)| (key + likely.len() + 2, mark),
+        );
+        let value = behind_space(bytes, behind_space(bytes, end) + 1);
+        (Field { key: place(key), value: place(value), container: self.pass(value), mark }, own.is_some())
+    }
+}
+
 /// The fields of an object.
 impl Iterator for Inside<'_> {
     type Item = Field;
 
     #[inline]
     fn next(&mut self) -> Option<Field> {
-        let (key, bytes) = (self.next_start()?, self.source.text.as_bytes());
-        let (end, is_plain) = behind_string(bytes, key);
-        let value = behind_space(bytes, behind_space(bytes, end) + 1);
-        let mark = if is_plain { Mark::of(&bytes[key + 1..end - 1]) } else { Mark::ESCAPED };
-        Some(Field { key: place(key), value: place(value), container: self.pass(value), mark })
+        let key = self.next_start()?;
+        Some(self.field(key, None).0)
     }
+}
+
+/// Whether `key` stands in quotation marks at `at`, without escapes.
+#[inline]
+fn is_key(bytes: &[u8], at: usize, key: &str) -> bool {
+    // Behind a key without escapes is a quotation mark, and there is none in it.
+    let own = bytes.get(at + 1..=at + 1 + key.len()).and_then(<[u8]>::split_last);
+    own.is_some_and(|(end, own)| *end == b'"' && own == key.as_bytes())
 }
 
 /// With this begin the keys of free text.
@@ -406,10 +431,7 @@ impl Field {
         if self.mark == Mark::ESCAPED {
             return self.key(source).is_some_and(|own| own == key);
         }
-        let start = self.key as usize + 1;
-        let own = source.text.as_bytes().get(start..=start + key.len());
-        // Behind a key without escapes is a quotation mark, and there is none in it.
-        own.and_then(<[u8]>::split_last).is_some_and(|(end, own)| *end == b'"' && own == key.as_bytes())
+        is_key(source.text.as_bytes(), self.key as usize, key)
     }
 
     /// Whether it is free text.
