@@ -70,8 +70,8 @@ pub(crate) fn stdout() -> Out {
 }
 
 /// Standard output for rows that are written while the command is still at something else, which it shows.
-pub(crate) fn stdout_beside() -> BufWriter<Screen<io::StdoutLock<'static>>> {
-    BufWriter::with_capacity(1 << 16, Screen::new(io::stdout().lock()))
+pub(crate) fn stdout_beside() -> BufWriter<Screen<io::Stdout>> {
+    BufWriter::with_capacity(1 << 16, Screen::new(io::stdout()))
 }
 
 pub(crate) type Out = BufWriter<Counted<Screen<io::StdoutLock<'static>>>>;

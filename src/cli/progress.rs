@@ -176,7 +176,7 @@ pub(crate) fn simulated_until_stopped<'s>(
     scenario: &'s Scenario,
     held: HeldAtMost,
     skip_repeats: bool,
-    rows: Option<(RowsPart<'_>, &mut dyn Write)>,
+    rows: Option<(RowsPart<'_>, &mut (dyn Write + Send))>,
 ) -> anyhow::Result<AnyLength<'s>> {
     let mut options = SimulateOptions { skip_repeats, ..SimulateOptions::of(scenario) };
     options.gpu.may_be_cut = true;

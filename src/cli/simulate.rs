@@ -180,7 +180,7 @@ impl Simulate {
         ending::keep_complete_results();
         let run = if self.writes_rows_at_once(part) {
             let mut out = output::stdout_beside();
-            let rows = Some((self.format.rows(), &mut out as &mut dyn Write));
+            let rows = Some((self.format.rows(), &mut out as &mut (dyn Write + Send)));
             let run = progress::simulated_until_stopped(&scenario, held, self.skips_repeats(), rows)?;
             out.flush()?;
             run

@@ -4,14 +4,18 @@
 use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 use super::kernels::{BlockRow, CopyRow, KernelRow, RowSource, TurnRow, kernel_columns};
 use crate::device::BlockShape;
 use crate::formats::{Column, RowsPart, RowsWriter};
 use crate::hosts::{AnyLength, AnyRun, HeldAtMost, Need, PiecesFor, ProgramError, SimulateOptions, simulate_telling};
 use crate::limits::count_turn;
+use crate::run::RunPiece;
 use crate::scenario::Scenario;
 use crate::trace::OperationRecord;
 use crate::workload::{CheckedStream, NULL_STREAM, OperationId, OperationKind, ProcessId, StreamId};
@@ -111,8 +115,8 @@ fn launches_of<'s>(source: &Rc<RowSource<'s>>) -> impl Iterator<Item = KernelRow
 }
 
 /// Simulates a scenario as [`simulate_any_length`](crate::hosts::simulate_any_length) does, and writes the table of
-/// kernel launches of a long run while it goes on: none of them is kept, or simulated twice. Of a run with a record
-/// nothing is written.
+/// kernel launches of a long run while it goes on, in a thread of its own: none of them is kept, or simulated twice. Of
+/// a run with a record nothing is written.
 ///
 /// # Errors
 /// Whatever `out` refuses; within, what cannot be simulated: what is written by then is the beginning of the table.
@@ -121,27 +125,50 @@ pub fn simulate_to_rows<'s>(
     options: SimulateOptions<'s>,
     held: HeldAtMost,
     part: RowsPart<'_>,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> io::Result<Result<AnyLength<'s>, ProgramError>> {
-    let columns = kernel_columns(scenario);
-    let (mut out, mut writer, mut written) = (Some(out), None, Ok(()));
-    let mut write = |piece| {
-        if let Some(out) = out.take() {
-            writer = Some(RowsWriter::begin(part, &columns, out)?);
+    // One piece is written while the next is simulated; no others wait.
+    let (written, pieces) = sync_channel(0);
+    thread::scope(|scope| {
+        let write = move || write_pieces(scenario, part, &pieces, out);
+        let writer = thread::Builder::new().spawn_scoped(scope, write)?;
+        let run = simulate_telling(
+            scenario,
+            options,
+            held,
+            PiecesFor::Now(&mut |piece| match written.send(Some(piece)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }),
+        );
+        // It is whole. Whoever does not listen any more says why.
+        if run.is_ok() {
+            let _ = written.send(None);
         }
+        drop(written);
+        writer.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(run)
+    })
+}
+
+/// Writes the kernel launches of pieces until there are no more, and the end of the table behind all of a run.
+fn write_pieces(
+    scenario: &Scenario,
+    part: RowsPart<'_>,
+    pieces: &Receiver<Option<RunPiece>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Ok(Some(first)) = pieces.recv() else { return Ok(()) };
+    let columns = kernel_columns(scenario);
+    let mut writer = RowsWriter::begin(part, &columns, out)?;
+    let mut next = Some(first);
+    while let Some(piece) = next {
         let source = Rc::new(RowSource::Piece(scenario, Arc::new(piece)));
-        writer.as_mut().map_or(Ok(()), |writer| writer.rows(&columns, launches_of(&source)))
-    };
-    let mut tell = |piece| {
-        written = write(piece);
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    };
-    let run = simulate_telling(scenario, options, held, PiecesFor::Now(&mut tell));
-    written?;
-    if let Some(writer) = writer.filter(|_| run.is_ok()) {
-        writer.end()?;
+        writer.rows(&columns, launches_of(&source))?;
+        let Ok(piece) = pieces.recv() else { return Ok(()) };
+        next = piece;
     }
-    Ok(run)
+    writer.end()
 }
 
 /// A block with what it takes of an SM.
