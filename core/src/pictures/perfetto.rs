@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use events::{Events, Lane};
 use serde_json::json;
 
-use super::model::{self, ALWAYS};
+use super::timeline_model::{self, ALWAYS};
 use crate::proven::Proven;
 use crate::run::Summary;
 use crate::trace::Trace;
@@ -119,7 +119,7 @@ impl<'a> Tracks<'a> {
                 .saturating_add(u32::try_from(count).proven("threads, streams and operations have numbers of 32 bits"));
             first
         };
-        let copies = model::copies(&run.summary, &ALWAYS);
+        let copies = timeline_model::copies(&run.summary, &ALWAYS);
         // As many as an engine serves copies at once, and at least one.
         let lanes_of = |engine| {
             let own = copies.iter().filter(|copy| copy.engine == engine);

@@ -34,7 +34,7 @@ mod waits;
 
 use std::ops::Range;
 
-pub use super::model::HeightBy;
+pub use super::timeline_model::HeightBy;
 pub use comparison::{FinishMark, Panels};
 pub use options::{Lanes, TimelineError, TimelineOptions};
 pub(crate) use rows::{Arrow, DeadlineMark, MarkStrip, MoreWaits, StreamRow, StreamWaits, WaitBar, WaitPart, Waiter};

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::columns::{Instants, steps};
 use crate::device::{BlockDemand, Device};
-use crate::pictures::model::pack::{most_at_once, packed_apart};
-use crate::pictures::model::time_steps::{StepSums, TimeSteps, changes};
-use crate::pictures::model::{self, ALWAYS, HeightBy};
+use crate::pictures::timeline_model::{
+    self, ALWAYS, HeightBy, StepSums, TimeSteps, changes, most_at_once, packed_apart,
+};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::Instant;
@@ -49,7 +49,7 @@ impl PlacedBlocks {
 /// the same.
 pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBlocks>> {
     let mut by_sm = vec![Vec::new(); summary.scenario.device().sms as usize];
-    for launch in model::launches(summary) {
+    for launch in timeline_model::launches(summary) {
         let (operation, demand) = (launch.operation.0, launch.demand);
         let in_turns_of = summary.trace.context_with_turns(launch.operation);
         let mut add = |sm: u16, time, index, blocks, times| {
@@ -212,7 +212,7 @@ pub(super) struct OccupancyColumns {
 /// The resources of which something is taken.
 pub(super) fn occupancy(summary: &Summary<'_>, instants: &Instants) -> Vec<OccupancyColumns> {
     let device = summary.scenario.device();
-    let mut in_order: Vec<(Range<Instant>, [u64; 3])> = model::in_use(summary, &ALWAYS).collect();
+    let mut in_order: Vec<(Range<Instant>, [u64; 3])> = timeline_model::in_use(summary, &ALWAYS).collect();
     crate::sorted::sort_by_key(&mut in_order, |(time, _)| time.start);
     let curve = |(number, resource): (usize, HeightBy)| {
         let amounts = || in_order.iter().map(|(time, amounts)| (time.clone(), amounts[number]));

@@ -14,8 +14,8 @@ use crate::draw::theme::series_repeat;
 use crate::effort::Counted;
 use crate::limits::count;
 use crate::pictures::looks::KernelSeries;
-use crate::pictures::model::{self, ALWAYS, CopyInLane, HeightBy, demand_of};
 use crate::pictures::timeline::FinishMark;
+use crate::pictures::timeline_model::{self, ALWAYS, CopyInLane, HeightBy, demand_of};
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
 use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons};
@@ -349,7 +349,7 @@ impl Operations {
 
 fn copy_lanes(summary: &Summary<'_>) -> Vec<(u32, Vec<u32>)> {
     let mut lanes: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-    for CopyInLane { id, engine, lane, .. } in model::copies(summary, &ALWAYS) {
+    for CopyInLane { id, engine, lane, .. } in timeline_model::copies(summary, &ALWAYS) {
         lanes.entry((engine, lane)).or_default().push(id.0);
     }
     lanes.into_iter().map(|((engine, _), copies)| (engine, copies)).collect()

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::columns::{Instants, Once, PageFill, steps};
 use crate::device::BlockDemand;
 use crate::pictures::looks::{MOST_PLACES, bytes, is_shown, queue_name, queue_owner, rule_look};
-use crate::pictures::model::{FreeLanes, MOST_WAIT_LANES_ON_PAGE};
+use crate::pictures::timeline_model::{FreeLanes, MOST_WAIT_LANES_ON_PAGE};
 use crate::run::Summary;
 use crate::trace::{Cause, Phase, Place, Queue, QueueContents, RULES, Reason, Rule, Stay, Trace};
 use crate::workload::{Clusters, OperationId, OperationKind, StreamId};

@@ -10,7 +10,7 @@ use super::events::{Events, Flow, NamedLanes, TO};
 use super::operations::has_arrow;
 use super::{PerfettoRun, Tracks};
 use crate::limits::count_turn;
-use crate::pictures::model::{HeightBy, demand_of};
+use crate::pictures::timeline_model::{HeightBy, demand_of};
 use crate::run::{Recorded, Summary};
 use crate::time::Instant;
 use crate::trace::{Block, SumOverTime, Trace};

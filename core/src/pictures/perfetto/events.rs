@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::effort::Counted;
 use crate::limits::count;
-use crate::pictures::model::FreeLanes;
+use crate::pictures::timeline_model::FreeLanes;
 use crate::time::Instant;
 
 /// The list of events, written one by one.

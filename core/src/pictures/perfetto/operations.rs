@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::events::{Events, FROM, Flow, NamedLanes, TO};
 use super::{PerfettoKnown, PerfettoRun, STREAMS, Tracks};
 use crate::pictures::looks::{is_launch_known, is_shown, queue_owner};
-use crate::pictures::model::{self, ALWAYS, CopyInLane};
+use crate::pictures::timeline_model::{self, ALWAYS, CopyInLane};
 use crate::run::{DueJobs, Summary, due_jobs, title};
 use crate::time::Instant;
 use crate::trace::{Queue, Trace, queue_contents, stays};
@@ -147,7 +147,7 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
 }
 
 fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
-    for CopyInLane { id, copy, engine, time, lane } in model::copies(summary, &ALWAYS) {
+    for CopyInLane { id, copy, engine, time, lane } in timeline_model::copies(summary, &ALWAYS) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
         // Of one that stands still, each part that is served.
         let mut parts: Vec<Range<Instant>> = summary.trace.runs(id).collect();

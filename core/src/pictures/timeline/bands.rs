@@ -10,7 +10,7 @@ use super::plan::{Plan, PlannedBand};
 use super::{Across, Band, BandLook, Label, LabelStyle, blocks, means};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, Rect, Sheet, font};
-use crate::pictures::model::time_steps::StepSums;
+use crate::pictures::timeline_model::StepSums;
 
 /// What is drawn as boxes on the SMs of the bands; `None` if that is too much, or too short to be seen.
 pub(super) fn items(context: &Context<'_>, plan: &Plan) -> Option<Vec<Item>> {

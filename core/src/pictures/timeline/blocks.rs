@@ -10,8 +10,7 @@ use super::context::{Context, Crowd, LEAST_WIDTH, centred, fill_of, y};
 use super::{Blocks, Piece, ThinLine, widest_part};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length};
-use crate::pictures::model::pack::packed_apart;
-use crate::pictures::model::{self, FreeLanes, LaunchBlocks};
+use crate::pictures::timeline_model::{self, FreeLanes, LaunchBlocks, packed_apart};
 use crate::time::Instant;
 use crate::trace::RepeatedRun;
 use crate::workload::{KernelId, OperationId};
@@ -109,7 +108,7 @@ pub(super) fn items(context: &Context<'_>, shown: &[bool], band_height: Length, 
 
 fn launches<'a>(context: &Context<'a>, band_height: Length, capacity: u32) -> Vec<Launch<'a>> {
     let height = |units: u32| i64::from(units) * band_height / i64::from(capacity.max(1));
-    let launches = model::launches(&context.summary).filter_map(|blocks| {
+    let launches = timeline_model::launches(&context.summary).filter_map(|blocks| {
         let LaunchBlocks { record, kernel, .. } = blocks;
         let units = context.units(kernel);
         let end = record.finish().unwrap_or(Instant::MAX);
@@ -247,7 +246,7 @@ pub(super) struct BlockLine {
 /// The lines of each SM, and how many rows they need at most.
 pub(super) fn thin_spans(context: &Context<'_>, sms: usize) -> (Vec<Vec<BlockLine>>, usize) {
     let mut by_sm: Vec<BTreeMap<KernelId, Vec<BlockLine>>> = vec![BTreeMap::new(); sms];
-    for launch in model::launches(&context.summary).filter(|launch| context.units(launch.kernel) == 0) {
+    for launch in timeline_model::launches(&context.summary).filter(|launch| context.units(launch.kernel) == 0) {
         let id = launch.id;
         for run in launch.runs(context.scale.window.clone()) {
             let Some(spans) = by_sm.get_mut(usize::from(run.first.sm)) else { continue };

@@ -11,7 +11,7 @@ use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, Sheet, as_length, font};
 use crate::limits::count_turn;
 use crate::pictures::looks::{KernelSeries, MOST_PLACES, copy_fill, direction_name};
-use crate::pictures::model::{MOST_WAIT_LANES_ON_PAPER, demand_of, is_seen};
+use crate::pictures::timeline_model::{MOST_WAIT_LANES_ON_PAPER, demand_of, is_seen};
 use crate::proven::OrMost;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};

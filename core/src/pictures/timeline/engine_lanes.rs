@@ -9,7 +9,7 @@ use crate::device::CopyDirection;
 use crate::draw::theme::{Colour, Fill, Theme, share_fill};
 use crate::draw::{Length, MM, Rect, Sheet, as_length};
 use crate::pictures::looks::{bytes, copy_fill, direction_name};
-use crate::pictures::model::{self, CopyInLane};
+use crate::pictures::timeline_model::{self, CopyInLane};
 use crate::run::CoreSpan;
 
 const CORE_HEIGHT: Length = 5 * MM;
@@ -86,13 +86,13 @@ const COPY_GAP: Length = MM;
 
 /// The directions of the copies that are seen.
 pub(super) fn directions(context: &Context<'_>) -> BTreeSet<CopyDirection> {
-    model::copies(&context.summary, &context.scale.window).iter().map(|seen| seen.copy.direction).collect()
+    timeline_model::copies(&context.summary, &context.scale.window).iter().map(|seen| seen.copy.direction).collect()
 }
 
 /// Those that are seen, by engine; of each in the order of their beginnings.
 fn copies_by_engine(context: &Context<'_>) -> BTreeMap<u32, Vec<CopyInLane>> {
     let mut by_engine: BTreeMap<u32, Vec<CopyInLane>> = BTreeMap::new();
-    for seen in model::copies(&context.summary, &context.scale.window) {
+    for seen in timeline_model::copies(&context.summary, &context.scale.window) {
         by_engine.entry(seen.engine).or_default().push(seen);
     }
     by_engine

@@ -11,7 +11,7 @@ use super::{LabelStyle, LegendEntry, LegendMark, LegendSymbol, StreamRow, engine
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font, theme};
 use crate::pictures::looks::{copy_fill, direction_name, is_launch_known};
-use crate::pictures::model::HeightBy;
+use crate::pictures::timeline_model::HeightBy;
 use crate::run::Recorded;
 use crate::workload::{CheckedKernel, KernelId, OperationKind};
 

@@ -9,8 +9,7 @@ use super::{Label, OccupancyProfile, TimeShare};
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, Point, Rect, as_length, font};
 use crate::limits::count_turn;
-use crate::pictures::model;
-use crate::pictures::model::time_steps::{StepSums, TimeSteps};
+use crate::pictures::timeline_model::{self, StepSums, TimeSteps};
 use crate::proven::{OrMost, Proven};
 use crate::time::Instant;
 use crate::trace::{RepeatedRun, Trace};
@@ -108,7 +107,7 @@ impl<'s> Steps<'s> {
 
 /// What the runs of all kernels take in the window.
 pub(super) fn amounts<'c>(context: &'c Context<'_>) -> impl Iterator<Item = Amount> + 'c {
-    model::launches(&context.summary).flat_map(|launch| {
+    timeline_model::launches(&context.summary).flat_map(|launch| {
         let (units, group) = (u64::from(context.units(launch.kernel)), context.series(launch.id));
         let process = context.summary.trace.process_of_known(launch.operation);
         let amount = move |run: RepeatedRun| Amount { group, units: units * u64::from(run.first.blocks), process, run };

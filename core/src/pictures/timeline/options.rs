@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::device::Device;
 use crate::draw::{COLUMN_WIDTH, Length, MM, PAGE_HEIGHT};
-use crate::pictures::model::HeightBy;
+use crate::pictures::timeline_model::HeightBy;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
 use crate::words::did_you_mean;

@@ -8,8 +8,7 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::{BandLook, blocks};
 use crate::draw::{Length, MM, as_length};
-use crate::pictures::model::pack::most_at_once;
-use crate::pictures::model::{self, LaunchBlocks};
+use crate::pictures::timeline_model::{self, LaunchBlocks, most_at_once};
 use crate::proven::OrMost;
 use crate::time::{Duration, Instant};
 use crate::trace::RepeatedRun;
@@ -237,7 +236,7 @@ fn zoom(context: &Context<'_>, peak: u64) -> u32 {
 /// Whether bands may be enlarged as far as it is up to single blocks that the window shows.
 fn has_small_blocks(context: &Context<'_>) -> bool {
     let most = context.capacity() / LEAST_ZOOM;
-    let mut seen = model::launches(&context.summary).filter(|LaunchBlocks { record, .. }| {
+    let mut seen = timeline_model::launches(&context.summary).filter(|LaunchBlocks { record, .. }| {
         let start = record.first_start();
         start.is_some_and(|start| context.scale.shows(start, record.finish().unwrap_or(Instant::MAX)))
     });
@@ -256,7 +255,7 @@ fn peak(context: &Context<'_>, runs: &[SmRun]) -> u64 {
 /// What runs on each SM in the window.
 fn runs_by_sm(context: &Context<'_>, sms: &[u32]) -> BTreeMap<u32, Vec<SmRun>> {
     let mut runs: BTreeMap<u32, Vec<SmRun>> = sms.iter().map(|&sm| (sm, Vec::new())).collect();
-    for launch in model::launches(&context.summary) {
+    for launch in timeline_model::launches(&context.summary) {
         let (operation, units) = (launch.operation, u64::from(context.units(launch.kernel)));
         for run in launch.runs(context.scale.window.clone()) {
             if let Some(own) = runs.get_mut(&u32::from(run.first.sm)) {

@@ -17,7 +17,7 @@ use super::{
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length, font};
 use crate::pictures::looks::{is_launch_known, signed};
-use crate::pictures::model::FreeLanes;
+use crate::pictures::timeline_model::FreeLanes;
 use crate::time::{Duration, Instant};
 use crate::workload::{KernelId, OperationId, OperationKind, StreamId};
 
@@ -305,10 +305,8 @@ fn shares(context: &Context<'_>, ran: &[Ran], lane: &Rect) -> Vec<TimeShare<Opti
     let had = ran.iter().map(|ran| Had { what: key(ran), count: 1, time: ran.time.clone() });
     let fill = |key: usize| kernel(key).map_or(PALE, |kernel| fill_of(context, Some(kernel)));
     let mut free = FreeLanes::default();
-    for ran in ran {
-        free.take(&ran.time);
-    }
-    let (shares, _) = means::stacked(context, lane, Some(free.count() as u128), had, fill);
+    let at_once = ran.iter().map(|ran| free.take(&ran.time) as u128 + 1).max();
+    let (shares, _) = means::stacked(context, lane, at_once, had, fill);
     let named = |TimeShare { of, count, fill, outlines }| TimeShare { of: kernel(of), count, fill, outlines };
     shares.into_iter().map(named).collect()
 }

@@ -10,8 +10,7 @@ use super::{Label, LabelStyle, Occupancy, OccupancyLine, QueueEntry, QueueRow};
 use crate::draw::theme::{Colour, Theme, line_colour};
 use crate::draw::{Dash, Length, MM, Point, Rect, Sheet, Stroke, as_length, font};
 use crate::pictures::looks::{MOST_PLACES, is_shown, queue_name, queue_owner, rule_look};
-use crate::pictures::model::time_steps::{StepSums, changes};
-use crate::pictures::model::{self, HeightBy};
+use crate::pictures::timeline_model::{self, HeightBy, StepSums, changes};
 use crate::time::Instant;
 use crate::trace::{Place, Queue, Rule, queue_contents};
 use crate::workload::OperationKind;
@@ -65,7 +64,7 @@ struct InUse {
 /// How much of each resource is in use.
 fn in_use(context: &Context<'_>, steps: &Steps<'_>) -> [InUse; 3] {
     let mut all = HeightBy::ALL.map(|_| InUse { amounts: Vec::new(), sums: StepSums::new(&steps.time) });
-    for (part, amounts) in model::in_use(&context.summary, &context.scale.window) {
+    for (part, amounts) in timeline_model::in_use(&context.summary, &context.scale.window) {
         for (in_use, amount) in all.iter_mut().zip(amounts).filter(|(_, amount)| *amount > 0) {
             if in_use.amounts.len() <= MOST_CHANGES / 2 {
                 in_use.amounts.push((part.clone(), amount));

@@ -10,8 +10,7 @@ use super::{LabelStyle, LegendSymbol, MoreWaits, StreamRow, StreamWaits, WaitBar
 use crate::draw::theme::{Fill, Theme};
 use crate::draw::{Length, MM, Rect, Sheet, as_length, font};
 use crate::pictures::looks::rule_look;
-use crate::pictures::model::pack::most_at_once;
-use crate::pictures::model::{FreeLanes, MOST_WAIT_LANES_ON_PAPER};
+use crate::pictures::timeline_model::{FreeLanes, MOST_WAIT_LANES_ON_PAPER, most_at_once};
 use crate::run::{HeldCall, Summary};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Wait};
@@ -123,7 +122,7 @@ fn as_bars(context: &Context<'_>, waiting: &[&Waiting], row: &Rect) -> StreamWai
     let (mut lanes, mut others): (Vec<Vec<&Waiting>>, Vec<&Waiting>) = (Vec::new(), Vec::new());
     for &one in waiting {
         let lane = free.take_of(most, &one.time);
-        lanes.resize_with(free.count(), Vec::new);
+        lanes.resize_with(lane.map_or(0, |lane| lane + 1).max(lanes.len()), Vec::new);
         lane.and_then(|lane| lanes.get_mut(lane)).unwrap_or(&mut others).push(one);
     }
     let lane = |number: usize| Rect { y: row.bottom() + WAIT_LANE * as_length(number), height: WAIT_LANE, ..*row };

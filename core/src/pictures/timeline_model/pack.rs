@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
-use super::time_steps::changes;
+use super::changes;
 use crate::limits::count_turn;
 use crate::time::Instant;
 
