@@ -9,7 +9,7 @@ mod builtin;
 mod compute_capability;
 mod file;
 mod limits;
-mod sm_sets;
+mod sm_masks;
 mod spec;
 mod validated;
 
@@ -24,8 +24,8 @@ pub use limits::DeviceError;
 #[doc(hidden)]
 pub use limits::{Sided, SidesError, range};
 #[doc(hidden)]
-pub use sm_sets::SplitRounding;
-pub use sm_sets::{MaskError, SmMask};
+pub use sm_masks::SplitRounding;
+pub use sm_masks::{MaskError, SmMask};
 pub use spec::{
     ChannelOrder, CopyDirection, CopyEngines, CopySharing, DeviceSpec, Gpcs, PerBlockLimits, PerSmLimits, Placement,
     Preemption, RegisterAllocation, RegisterDealing, Runlists, SharedMemoryAllocation, SmNumbering, SmOrder,

@@ -1,4 +1,4 @@
-//! Sets of SMs: those of green contexts and static partitions of MPS, and SM masks.
+//! Masks of SMs, and in which units a split of the GPU (green contexts, static partitions of MPS) hands SMs out.
 
 use thiserror::Error;
 

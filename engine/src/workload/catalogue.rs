@@ -2,7 +2,7 @@
 
 mod kernels;
 mod processes;
-mod sm_sets;
+mod sm_shares;
 
 pub use kernels::{CheckedKernel, Grid, Kernels, KernelsIter, NamedGrid};
 pub(crate) use processes::channel_of;

@@ -1,4 +1,4 @@
-//! What of a catalogue is about sets of SMs: green contexts, static partitions of MPS, clusters of blocks.
+//! Who of a workload may use which SMs: green contexts, static partitions of MPS, and clusters of one GPC.
 
 use std::sync::Arc;
 
