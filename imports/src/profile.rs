@@ -16,7 +16,6 @@ mod kineto;
 #[cfg(feature = "nsight")]
 mod nsight;
 mod nvprof;
-mod occupancy;
 mod rescale;
 mod submissions;
 #[cfg(test)]
