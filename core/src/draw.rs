@@ -17,7 +17,6 @@ pub mod theme;
 
 #[doc(hidden)]
 pub use chart::{Axis, Chart, Look, Series, SeriesLook};
-#[doc(hidden)]
 pub use drawing::Sheet;
 #[doc(hidden)]
 pub use drawing::{Anchor, Dash, Shape, Stroke, Text};

@@ -14,9 +14,7 @@ mod rows;
 pub use arrow_rows::ArrowRows;
 #[doc(hidden)]
 pub use cell::{Cell, CellKind, CellOf, Flag, Kind, Real, Signed, Source, Text, Time, Unsigned};
-#[doc(hidden)]
-pub use columns::{Column, Field, RowObject, entries};
-pub use columns::{RowFormat, RowsPart};
+pub use columns::{Column, Field, RowFormat, RowObject, RowsPart, entries};
 pub(crate) use json::write_document;
 #[doc(hidden)]
 pub use json::{Streamed, StreamedMap};

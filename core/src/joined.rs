@@ -2,7 +2,6 @@
 
 /// Sets of the numbers from 0 on, each of which the smallest one stands for.
 #[derive(Debug)]
-#[doc(hidden)]
 pub struct Joined {
     /// Of each number another one of its set, which is smaller; of the smallest one itself.
     parents: Vec<usize>,
@@ -10,13 +9,11 @@ pub struct Joined {
 
 impl Joined {
     /// Of so many numbers, each by itself.
-    #[doc(hidden)]
     pub fn new(numbers: usize) -> Self {
         Self { parents: (0..numbers).collect() }
     }
 
     /// The smallest number that a number belongs together with.
-    #[doc(hidden)]
     pub fn of(&self, mut number: usize) -> usize {
         while self.parents[number] != number {
             number = self.parents[number];
@@ -25,7 +22,6 @@ impl Joined {
     }
 
     /// Says that two numbers belong together; whether that is new.
-    #[doc(hidden)]
     pub fn join(&mut self, one: usize, other: usize) -> bool {
         let (one, other) = (self.of(one), self.of(other));
         // Ways to the smallest one stay short, as most join the same few.

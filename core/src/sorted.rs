@@ -4,7 +4,6 @@
 use std::cmp::Ordering;
 
 /// Sorts by a key, as [`slice::sort_by_key`] does: what has equal keys stays in its order.
-#[doc(hidden)]
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     let mut places: Vec<usize> = (0..items.len()).collect();
     sort_places(&mut places, &|one, other| key(&items[one]).cmp(&key(&items[other])));

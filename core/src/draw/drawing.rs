@@ -219,6 +219,7 @@ impl Shape {
 
 /// A drawing in the making: shapes in the theme's look, for diagrams that need no layout of their own.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Sheet {
     shapes: Vec<Shape>,
 }
@@ -240,13 +241,10 @@ impl Sheet {
     #[doc(hidden)]
     pub const OUTLINE: Stroke = Stroke { colour: Colour(0x33, 0x33, 0x33), width: Theme::PAPER.thin_line };
     /// What calls for attention: a difference, a miss, an excess.
-    #[doc(hidden)]
     pub const MARK: Stroke = Stroke { colour: theme::MARK, width: MM / 3 };
     /// Around every picture.
-    #[doc(hidden)]
     pub const MARGIN: Length = MM / 2;
     /// Between names and the plot.
-    #[doc(hidden)]
     pub const BESIDE_PLOT: Length = 13 * MM / 10;
     pub(crate) const TICK: Length = 6 * MM / 10;
 
@@ -257,7 +255,6 @@ impl Sheet {
     }
 
     /// The shapes that `draw` draws, with an explanation.
-    #[doc(hidden)]
     pub fn explained(&mut self, tooltip: String, draw: impl FnOnce(&mut Self)) {
         let mut inner = Self::new();
         draw(&mut inner);
@@ -271,25 +268,21 @@ impl Sheet {
     }
 
     /// A rectangle.
-    #[doc(hidden)]
     pub fn area(&mut self, area: Rect, fill: Option<Fill>, stroke: Option<Stroke>) {
         self.push(Shape::Box { area, fill, stroke });
     }
 
     /// Text of the theme's size for names, its middle at `middle` from the top.
-    #[doc(hidden)]
     pub fn text(&mut self, text: impl Into<String>, x: Length, middle: Length, anchor: Anchor) {
         self.write(text.into(), (x, middle), anchor, Theme::PAPER.text_size, false);
     }
 
     /// Text of the theme's size for labels, its middle at `middle` from the top.
-    #[doc(hidden)]
     pub fn small(&mut self, text: impl Into<String>, x: Length, middle: Length, anchor: Anchor) {
         self.write(text.into(), (x, middle), anchor, Theme::PAPER.small_size, false);
     }
 
     /// A title at the top, as much of it as fits `width`; gives where it ends.
-    #[doc(hidden)]
     pub fn title(&mut self, text: &str, width: Length) -> Length {
         let size = Theme::PAPER.title_size;
         let text = font::shortened(text, size, true, width - 2 * Self::MARGIN);
@@ -299,7 +292,6 @@ impl Sheet {
 
     /// The first of some texts that fits in the middle of `room` with some space around it, on a plate of the fill's
     /// background; nothing if none does.
-    #[doc(hidden)]
     pub fn label(&mut self, texts: &[&str], room: &Rect, fill: Fill) {
         let size = Theme::PAPER.small_size;
         let height = size + size / 5;
@@ -315,7 +307,6 @@ impl Sheet {
 
     /// A bar with the first of some texts that fits in it; one that is too narrow for an outline is its colour, at
     /// least as wide as a line.
-    #[doc(hidden)]
     pub fn bar(&mut self, area: Rect, fill: Fill, texts: &[&str]) {
         if area.width < Self::LEAST_OUTLINED {
             self.area(Rect { width: area.width.max(Self::GRID.width), ..area }, Some(fill.without_hatch()), None);
@@ -335,7 +326,6 @@ impl Sheet {
     }
 
     /// The mark of a series in a list, with its number if it shares its hatch with others.
-    #[doc(hidden)]
     pub fn series_mark(&mut self, area: Rect, index: usize) {
         let fill = series_fill(index);
         self.area(area, Some(fill), Some(Self::OUTLINE));
@@ -363,26 +353,22 @@ impl Sheet {
     }
 
     /// As much of the beginning and the end of `text`, written as a name, as fits `room`.
-    #[doc(hidden)]
     pub fn fitted(text: &str, room: Length) -> String {
         font::shortened(text, Theme::PAPER.text_size, false, room)
     }
 
     /// As [`Self::fitted`], of several names, so that different ones stay different where that can be.
-    #[doc(hidden)]
     pub fn fitted_apart<'n>(names: impl Iterator<Item = &'n str>, room: Length) -> Vec<String> {
         let names: Vec<(&str, Length)> = names.map(|name| (name, room)).collect();
         font::shortened_apart(&names, Theme::PAPER.text_size)
     }
 
     /// How many ticks an axis of this width has room for: from one to the next are at least 11 mm.
-    #[doc(hidden)]
     pub fn ticks_on(width: Length) -> u64 {
         u64::try_from(width / (11 * MM)).unwrap_or(2).max(2)
     }
 
     /// An axis from `left` to `right` with its ticks and its title at the left; gives where it ends.
-    #[doc(hidden)]
     pub fn axis(
         &mut self,
         (left, right): (Length, Length),

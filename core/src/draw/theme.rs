@@ -10,16 +10,12 @@ use crate::proven::Proven;
 
 /// A colour, red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[doc(hidden)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
 impl Colour {
-    #[doc(hidden)]
     pub const BLACK: Self = Self(0, 0, 0);
-    #[doc(hidden)]
     pub const WHITE: Self = Self(255, 255, 255);
     /// Text of lesser weight.
-    #[doc(hidden)]
     pub const GREY_TEXT: Self = Self(0x55, 0x55, 0x55);
     /// Frames and axes.
     pub(crate) const FRAME: Self = Self(0x60, 0x60, 0x60);
@@ -33,7 +29,6 @@ impl Colour {
     }
 
     /// This colour mixed with white: `percent` of it is left.
-    #[doc(hidden)]
     pub fn tint(self, percent: u16) -> Self {
         let mix = |part: u8| {
             let mixed = (u16::from(part) * percent + 255 * (100 - percent)) / 100;
@@ -43,7 +38,6 @@ impl Colour {
     }
 
     /// This colour mixed with black: `percent` of it is left.
-    #[doc(hidden)]
     pub fn shade(self, percent: u16) -> Self {
         let mix = |part: u8| u8::try_from(u16::from(part) * percent / 100).proven("a share of a byte is one");
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -75,7 +69,6 @@ named! {
 
 /// How an area is filled: a background, and over it a hatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[doc(hidden)]
 pub struct Fill {
     /// The background.
     pub background: Colour,
@@ -87,7 +80,6 @@ pub struct Fill {
 
 impl Fill {
     /// A background without a hatch.
-    #[doc(hidden)]
     pub const fn plain(background: Colour) -> Self {
         Self { background, hatch: Hatch::Plain, ink: background }
     }
@@ -135,7 +127,6 @@ const HATCHES: [Hatch; 8] = [
 ];
 
 /// What calls for attention: a difference, a miss. Seen on every fill of a series.
-#[doc(hidden)]
 pub const MARK: Colour = Colour(0xd5, 0x5e, 0x00);
 
 /// What leads from one thing to another: an event to its wait.
@@ -147,14 +138,12 @@ pub(crate) fn line_colour(index: usize) -> Colour {
 }
 
 /// The colour of series number `index`, at full strength.
-#[doc(hidden)]
 pub fn series_colour(index: usize) -> Colour {
     PALETTE[index % PALETTE.len()]
 }
 
 /// How areas of series number `index` are filled. The first eight differ in colour and in hatch; the next ones have
 /// the same colours under other hatches, and from the 65th on they repeat. In grey, `series_repeat` tells them apart.
-#[doc(hidden)]
 pub fn series_fill(index: usize) -> Fill {
     let colour = series_colour(index);
     let hatch = HATCHES[(index + index / PALETTE.len()) % HATCHES.len()];
@@ -179,7 +168,6 @@ pub(crate) fn turn_fill(index: Option<usize>) -> Fill {
 
 /// What tells series number `index` from earlier ones with the same hatch where colours are not seen: how often its
 /// hatch is in use with it, written in its areas; `None` for the first eight.
-#[doc(hidden)]
 pub fn series_repeat(index: usize) -> Option<usize> {
     let before = index / HATCHES.len();
     (before > 0).then_some(before + 1)
@@ -187,7 +175,6 @@ pub fn series_repeat(index: usize) -> Option<usize> {
 
 /// Sizes of text and strokes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[doc(hidden)]
 pub struct Theme {
     /// Font families, the embedded one first; the others have nearly the same widths.
     pub font_family: &'static str,
@@ -213,7 +200,6 @@ pub struct Theme {
 
 impl Theme {
     /// For print in a two-column paper: text of 6.5 points, labels of 5.5.
-    #[doc(hidden)]
     pub const PAPER: Self = Self {
         font_family: "DejaVu Sans, Bitstream Vera Sans, Verdana, sans-serif",
         title_size: points(15) / 2,

@@ -17,6 +17,7 @@ use crate::words::shortened_apart;
 
 /// A column of rows of type `R`.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Column<R> {
     csv: Option<&'static str>,
     frame: Option<&'static str>,
@@ -29,31 +30,26 @@ pub struct Column<R> {
 
 impl<R> Column<R> {
     /// In every format: `key` for programs, `title` above a table.
-    #[doc(hidden)]
     pub fn new<K: Kind>(key: &'static str, title: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
         Self { json: Some(key), title: Some(title), ..Self::csv(key, cell) }
     }
 
     /// For programs only.
-    #[doc(hidden)]
     pub fn data<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
         Self { json: Some(key), ..Self::csv(key, cell) }
     }
 
     /// In comma-separated values only.
-    #[doc(hidden)]
     pub fn csv<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
         Self { csv: Some(key), frame: Some(key), ..Self::nowhere(cell) }
     }
 
     /// In JSON only.
-    #[doc(hidden)]
     pub fn json<K: Kind>(key: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
         Self { json: Some(key), ..Self::nowhere(cell) }
     }
 
     /// In tables only.
-    #[doc(hidden)]
     pub fn table<K: Kind>(title: &'static str, cell: for<'r> fn(&'r R) -> CellOf<'r, K>) -> Self {
         Self { title: Some(title), ..Self::nowhere(cell) }
     }
@@ -76,13 +72,11 @@ impl<R> Column<R> {
     }
 
     /// The same column, standing to the left in tables: words do, numbers stand to the right.
-    #[doc(hidden)]
     pub fn left(self) -> Self {
         Self { to_the_left: true, ..self }
     }
 
     /// The same column, whose words are names: plain tables shorten long ones to what tells them apart.
-    #[doc(hidden)]
     pub fn names(self) -> Self {
         Self { is_name: true, ..self.left() }
     }
@@ -206,6 +200,7 @@ fn shorten_names(rows: &mut [Vec<String>], named: &[usize]) {
 type Key<R> = fn(&Column<R>) -> Option<&'static str>;
 
 /// A row as a JSON object.
+#[doc(hidden)]
 pub struct RowObject<'c, R> {
     columns: &'c [Column<R>],
     row: R,
@@ -237,6 +232,7 @@ impl<R> Serialize for RowObject<'_, R> {
 ///
 /// # Errors
 /// That of `map`.
+#[doc(hidden)]
 pub fn entries<R, M: SerializeMap>(columns: &[Column<R>], row: &R, map: &mut M) -> Result<(), M::Error> {
     entries_by(|column| column.json, columns, row, map)
 }
@@ -290,6 +286,7 @@ impl RowFormat {
 
 /// A column of a table as it is stated above the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Field<'n> {
     pub(crate) name: Cow<'n, str>,
     pub(crate) kind: CellKind,

@@ -190,7 +190,6 @@ pub(crate) fn is_launch_known(trace: &Trace, record: &OperationRecord) -> bool {
 }
 
 /// A line from where a block stops to where it goes on.
-#[doc(hidden)]
 pub fn pause_line(from: Point, to: Point, fill: Fill) -> Shape {
     // A plain fill has no ink of its own.
     let colour = if fill.ink == fill.background { Colour::FRAME } else { fill.ink };

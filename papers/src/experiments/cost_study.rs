@@ -82,7 +82,6 @@ impl LoopVariant {
 
 /// The mean work of some task sets of one size.
 #[derive(Debug, Clone, PartialEq)]
-#[doc(hidden)]
 pub struct LoopIterations {
     /// Which curve.
     pub variant: LoopVariant,
@@ -106,7 +105,6 @@ pub struct LoopIterations {
 
 impl LoopIterations {
     /// All turns, mean.
-    #[doc(hidden)]
     pub fn turns(&self) -> f64 {
         self.finishing_turns + self.placing_turns
     }
@@ -116,7 +114,6 @@ impl LoopIterations {
 ///
 /// # Errors
 /// [`TimeOverflow`], which these task sets do not reach.
-#[doc(hidden)]
 pub fn study(
     g_max: NonZeroU32,
     largest_grid: u32,
@@ -158,7 +155,6 @@ pub fn study(
 
 /// A figure of the thesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[doc(hidden)]
 pub enum CostFigure {
     /// Time against the number of kernels and of blocks, `g_max` one value.
     #[serde(rename = "3.11")]
@@ -182,7 +178,6 @@ pub struct CostSetting {
 
 /// One point of a figure: one task set, as in the thesis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[doc(hidden)]
 pub struct CostPoint {
     /// The curve that it is on.
     pub setting: CostSetting,
@@ -218,7 +213,6 @@ pub(crate) fn settings(figure: CostFigure) -> Vec<CostSetting> {
 ///
 /// # Errors
 /// [`TimeOverflow`], which these task sets do not reach.
-#[doc(hidden)]
 pub fn measure(
     figure: CostFigure,
     seed: u64,

@@ -43,7 +43,6 @@ pub struct ConvergencePoint {
 ///
 /// # Errors
 /// [`TooLarge`] if the exact search for `up_to` warps does not fit the limits.
-#[doc(hidden)]
 pub fn convergence(
     string: &KernelString,
     warps: u32,
@@ -69,7 +68,6 @@ pub fn convergence(
 /// How long the worst case of W warps takes to compute (Fig. 5, and the times in Fig. 7). Measured: differs from run
 /// to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[doc(hidden)]
 pub struct SolvingTime {
     /// W.
     pub warps: u32,
@@ -85,7 +83,6 @@ pub struct SolvingTime {
 
 /// Measures how long each way to the worst case takes for 1 to `up_to` warps, short times as the fastest of a few. The
 /// limits hold for each computation; a way that has not finished for W warps is not tried for more.
-#[doc(hidden)]
 pub fn solving_times(string: &KernelString, up_to: u32, limits: &SearchLimits) -> Vec<SolvingTime> {
     let (mut times, mut go_on) = (Vec::new(), [true, cfg!(feature = "ilp"), cfg!(feature = "ilp")]);
     for warps in 1..=up_to {

@@ -20,7 +20,6 @@ const MAX_JOBS: u64 = 5_000_000;
 ///
 /// # Errors
 /// The verdict that ends the test: a job without any chunk, or too many jobs. The task is number 0 in it.
-#[doc(hidden)]
 pub fn converted(task: &Timing, reservation: Reservation) -> Result<Timing, TaskVerdict> {
     let (task, without_chunk) = of_chunks_kept(task, reservation)?;
     match (task, without_chunk) {

@@ -17,7 +17,6 @@ use crate::limits::{count_turn, end_if_stopped};
 /// dbf(t): the most execution time that jobs with release and deadline within any interval of length t can ask for,
 /// the sum of max(0, floor((t - D + T) / T)) C (Baruah, Rosier and Howell, "Algorithms and Complexity Concerning the
 /// Preemptive Scheduling of Periodic, Real-Time Tasks on One Processor", 1990; RTNS 2020, Eq. 8 with its sign mended).
-#[doc(hidden)]
 pub fn dbf(tasks: &[Timing], t: TaskTime) -> TaskTime {
     end_if_stopped();
     tasks.iter().filter(|task| t >= task.deadline).map(|task| ((t - task.deadline) / task.period + 1) * task.wcet).sum()

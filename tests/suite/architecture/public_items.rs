@@ -25,7 +25,10 @@ pub(super) fn public_items(roots: &[PathBuf]) -> BTreeSet<Item> {
                 open.push(path);
             } else {
                 let name = path.pop().expect("a path ends with a name");
-                found.insert(home(roots, path, name));
+                let (module, name) = home(roots, path, name);
+                if !is_hidden(&source(roots, &module).unwrap_or_default(), &name) {
+                    found.insert((module, name));
+                }
             }
         }
     }
@@ -61,6 +64,12 @@ fn child(module: &Module, name: &str) -> Module {
 
 /// What stands above that which only the project's own crates may use.
 const HIDDEN: &str = "#[doc(hidden)]\n";
+
+/// Whether what a file declares under a name is marked so where it stands.
+fn is_hidden(text: &str, name: &str) -> bool {
+    let marked = text.split(HIDDEN).skip(1).filter_map(|rest| rest.lines().next()?.strip_prefix("pub "));
+    marked.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_').take(3)).any(|word| word == name)
+}
 
 /// The names of the public items in a file: those that stand at the margin, and those within a macro that declares
 /// them.
