@@ -262,10 +262,10 @@ fn repeat(steps: &[Step], back: usize, times: u64) -> Step {
     let mut from = steps.len() - 1 - back % steps.len().min(3);
     for step in steps.iter().rev() {
         if let Step::Repeat { from: inner, .. } = *step {
-            from = if from < steps.len() - 1 { from.min(inner) } else { from };
+            from = if from < steps.len() - 1 { from.min(inner as usize) } else { from };
         }
     }
-    Step::Repeat { from, times: 1 + times % 3 }
+    Step::Repeat { from: u32::try_from(from).expect("few"), times: 1 + times % 3 }
 }
 
 /// A scenario with everything the rules know.

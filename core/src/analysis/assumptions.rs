@@ -436,7 +436,7 @@ pub(super) fn acts_after_waiting(thread: &HostThread) -> bool {
                 step if step.waits_for_operations() => waited = true,
                 step if waited && acts(&step) => return true,
                 Step::Repeat { from, times } if times > 1 && waited => {
-                    let body = thread.steps.get(from..index).unwrap_or_default();
+                    let body = thread.steps.get(from as usize..index).unwrap_or_default();
                     if body.iter().any(acts) {
                         return true;
                     }

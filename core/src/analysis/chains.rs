@@ -509,7 +509,7 @@ fn only_sleep(thread: &HostThread) -> Option<Duration> {
         match *step {
             Step::Sleep(time) => times.push(time),
             Step::Repeat { from, times: number } => {
-                for time in times.iter_mut().skip(from) {
+                for time in times.iter_mut().skip(from as usize) {
                     match time.checked_mul(number) {
                         Some(all) => *time = all,
                         None => return ControlFlow::Break(()),

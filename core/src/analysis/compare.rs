@@ -307,7 +307,7 @@ pub fn occupancy_of_scenario(scenario: &Scenario) -> OccupancyReport {
         for (index, step) in thread.steps.iter().enumerate() {
             let Step::Launch(kernel, stream) = *step else { continue };
             let repeated = thread.steps.iter().enumerate().filter_map(|(at, step)| match step {
-                Step::Repeat { from, times } if (*from..at).contains(&index) => Some(*times),
+                Step::Repeat { from, times } if (*from as usize..at).contains(&index) => Some(*times),
                 _ => None,
             });
             let count = repeated.fold(iterations, u64::saturating_mul);

@@ -429,7 +429,7 @@ impl<'a> ProgramHost<'a> {
                 let repeated = &mut thread.repeated[step as usize];
                 *repeated += 1;
                 if *repeated < times {
-                    thread.position = Position::At(to_u32(from).min(step));
+                    thread.position = Position::At(from.min(step));
                 } else {
                     *repeated = 0;
                 }

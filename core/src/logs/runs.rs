@@ -217,7 +217,7 @@ pub fn unrolled(thread: &HostThread) -> Vec<Step> {
         let count = &mut repeated[at - 1];
         *count += 1;
         if *count < times {
-            at = from.min(at - 1);
+            at = (from as usize).min(at - 1);
         } else {
             *count = 0;
         }

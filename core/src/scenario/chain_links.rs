@@ -38,7 +38,7 @@ impl LinkOperation {
         let mut numbers: Vec<u64> = Vec::with_capacity(thread.steps.len());
         for step in &thread.steps {
             if let Step::Repeat { from, times } = *step {
-                let repeated = numbers.iter_mut().skip(from);
+                let repeated = numbers.iter_mut().skip(from as usize);
                 repeated.for_each(|number| *number = number.saturating_mul(times));
             }
             numbers.push(step.submission().is_some_and(|(kind, _)| self.is(kind, scenario)).into());

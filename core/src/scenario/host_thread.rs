@@ -143,7 +143,7 @@ pub enum Step {
     /// Go back to step number `from` until the steps in between have been done `times` times.
     Repeat {
         /// The first of the repeated steps.
-        from: usize,
+        from: u32,
         /// How often in all, at least 1.
         times: u64,
     },
@@ -381,7 +381,7 @@ pub(crate) fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>
             if let Step::Repeat { from, times } = *step {
                 done[next - 1] += 1;
                 if done[next - 1] < times {
-                    next = from.min(next - 1);
+                    next = (from as usize).min(next - 1);
                 } else {
                     done[next - 1] = 0;
                 }

@@ -347,7 +347,7 @@ impl<'a> Threads<'a> {
             Step::Repeat { from, times } => {
                 thread.done[step] += 1;
                 if thread.done[step] < times {
-                    thread.point = Point::Step(from);
+                    thread.point = Point::Step(from as usize);
                 } else {
                     thread.done[step] = 0;
                 }

@@ -231,7 +231,7 @@ fn in_one_iteration(thread: &HostThread) -> u64 {
     for step in &thread.steps {
         before.push(submitted);
         if let &Step::Repeat { from, times } = step {
-            let once = submitted - before.get(from).copied().unwrap_or(submitted);
+            let once = submitted - before.get(from as usize).copied().unwrap_or(submitted);
             submitted = submitted.saturating_add(once.saturating_mul(times.saturating_sub(1)));
         } else if step.submission().is_some() {
             submitted = submitted.saturating_add(1);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::reading::Reading;
 use super::{graphs, operations, sharing};
 use crate::json::{Node, Object, Problem};
-use crate::proven::Proven;
+use crate::proven::{OrMost, Proven};
 use crate::scenario::host_thread::{BarrierId, CoreShare, Deadline, HostThread, Step};
 use crate::scenario::reader::{self, Place};
 use crate::workload::{NULL_STREAM, ProcessId, StreamId, StreamSpec};
@@ -248,7 +248,8 @@ fn read_steps(
                     return Err(node.problem(format!("\"repeat\" is nested more than {MAX_NESTING} deep")));
                 }
                 let times = u64::from(entry.required("repeat")?.whole_u32(1, u32::MAX)?);
-                let from = steps.len();
+                // More steps than 32 bits count would take 64 GiB.
+                let from = u32::try_from(steps.len()).or_most();
                 read_steps(entry.required("steps")?, process, depth + 1, reading, steps)?;
                 steps.push(Step::Repeat { from, times });
             }

@@ -371,6 +371,7 @@ impl<'a> Writer<'a> {
         for (index, step) in thread.steps.iter().enumerate() {
             let written = match *step {
                 Step::Repeat { from, times } => {
+                    let from = from as usize;
                     let first = steps.partition_point(|(start, _)| *start < from);
                     let body: Vec<(usize, Value)> = steps.split_off(first);
                     let starts_here = body.first().is_some_and(|(start, _)| *start == from);
