@@ -40,9 +40,7 @@ mod placement;
 mod process;
 
 pub(crate) use catalogue::channel_of;
-pub use catalogue::{
-    Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Grid, Items, Kernels, KernelsIter, NamedGrid,
-};
+pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Grid, Items, Kernels, NamedGrid};
 #[doc(hidden)]
 pub use catalogue::{ChannelId, dealt_channels};
 pub use error::WorkloadError;

@@ -118,7 +118,7 @@ impl std::fmt::Debug for Case {
             write!(f, "  process {}, ", stream.process.0)?;
             writeln!(f, "stream {index}: priority {}, {kind}, {:?}", stream.priority, stream.sm_mask)?;
         }
-        for kernel in scenario.kernels() {
+        for kernel in scenario.kernels().iter() {
             writeln!(f, "  {}: {} x {:?}, {:?}", kernel.name, kernel.blocks, kernel.shape, kernel.duration)?;
             writeln!(f, "    {:?}", kernel.sm_mask)?;
         }

@@ -228,7 +228,7 @@ pub fn merged_scenario(scenario: &Scenario, analysis: &Analysis<'_>) -> Result<S
     for event in scenario.events() {
         catalogue.add_event(Arc::clone(event))?;
     }
-    for (id, kernel) in (0..).map(KernelId).zip(scenario.kernels()) {
+    for (id, kernel) in (0..).map(KernelId).zip(scenario.kernels().iter()) {
         let duration = BlockTime::fixed(scenario.longest_block_time(id).unwrap_or(kernel.duration.worst));
         catalogue.add_kernel(Kernel { sm_mask: None, duration, ..Kernel::from(kernel) })?;
     }

@@ -88,7 +88,7 @@ pub(super) fn merge(
     let slots = |demand: &BlockDemand| sms * demand.blocks_per_sm(device);
     let launched: Vec<Pool> = launches.iter().filter_map(demand_of).map(needs).collect();
     let mut kernels = Vec::with_capacity(demands.len());
-    for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels()).zip(demands) {
+    for ((id, kernel), demand) in (0..).map(KernelId).zip(scenario.kernels().iter()).zip(demands) {
         let pooled = if alike { [1, 0, 0, 0] } else { needs(demand) };
         kernels.push(PooledKernel {
             release: Instant::ZERO,

@@ -151,7 +151,9 @@ impl Scenario {
         };
         let device = self.device();
         let channels_are_drawn = device.channels.is_some() && device.channel_order == ChannelOrder::Random;
-        self.placement == Placement::Random || channels_are_drawn || (0..).zip(self.kernels()).any(times_are_drawn)
+        self.placement == Placement::Random
+            || channels_are_drawn
+            || (0..).zip(self.kernels().iter()).any(times_are_drawn)
     }
 
     /// The times that blocks of a kernel have of their own, and that of all others, if there are others.

@@ -181,7 +181,7 @@ impl Scenario {
 
     /// Which kernels a name means.
     fn kernels_named(&self, option: CalledOption<'static>, name: &str) -> Result<Vec<KernelId>, WhatIfError> {
-        let all = (0..).map(KernelId).zip(self.kernels());
+        let all = (0..).map(KernelId).zip(self.kernels().iter());
         let meant = all.filter(|(_, kernel)| *kernel.name == *name || *kernel.title == *name);
         let meant: Vec<KernelId> = meant.map(|(id, _)| id).collect();
         if !meant.is_empty() {

@@ -134,7 +134,7 @@ impl GpuCatalogue {
             self.set_stream_mask(id, stream.sm_mask);
         }
         if work.has_kernel_masks() {
-            for (id, kernel) in (0..).map(KernelId).zip(work.kernels()) {
+            for (id, kernel) in (0..).map(KernelId).zip(work.kernels().iter()) {
                 self.set_kernel_mask(id, kernel.sm_mask);
             }
         }

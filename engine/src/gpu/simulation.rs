@@ -396,7 +396,7 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
                 self.catalogue.set_programmatic_event(added)?;
             }
         }
-        for kernel in work.kernels() {
+        for kernel in work.kernels().iter() {
             let id = self.add_kernel(kernel.into())?;
             self.set_programmatic(id, kernel.programmatic())?;
             self.set_clusters(id, kernel.clusters())?;

@@ -4,7 +4,7 @@ mod kernels;
 mod processes;
 mod sm_shares;
 
-pub use kernels::{CheckedKernel, Grid, Kernels, KernelsIter, NamedGrid};
+pub use kernels::{CheckedKernel, Grid, Kernels, NamedGrid};
 pub(crate) use processes::channel_of;
 pub use processes::{ChannelId, dealt_channels};
 
@@ -200,7 +200,7 @@ impl Catalogue {
             other.add_stream(spec)?;
         }
         other.place_partitions()?;
-        for kernel in self.kernels() {
+        for kernel in self.kernels().iter() {
             let id = other.add_kernel(kernel.into())?;
             other.set_programmatic(id, kernel.programmatic())?;
             other.set_clusters(id, kernel.clusters())?;
@@ -311,7 +311,7 @@ impl Catalogue {
         let id = KernelId(next(self.kernels.len())?);
         self.has_kernel_masks |= kernel.sm_mask.is_some();
         self.has_clusters |= kernel.clusters().is_some();
-        Arc::make_mut(&mut self.kernels).push(kernel);
+        Arc::make_mut(&mut self.kernels).push(kernel)?;
         Ok(id)
     }
 
@@ -322,7 +322,7 @@ impl Catalogue {
     #[doc(hidden)]
     pub fn add_again(&mut self, known: KernelId) -> Result<KernelId, WorkloadError> {
         let id = KernelId(next(self.kernels.len())?);
-        Arc::make_mut(&mut self.kernels).push_again(known.0);
+        Arc::make_mut(&mut self.kernels).push_again(known.index());
         Ok(id)
     }
 

@@ -184,7 +184,7 @@ fn drawn(whole: &Scenario, rung: Rung, numbers: &mut ChaCha8Rng) -> (Scenario, V
         jobs.sort_by_key(|(job, _)| ranks[job.thread]);
     }
     let is_stated = matches!(rung, Rung::StatedTimes | Rung::OrderAndTimes);
-    for (id, kernel) in (0..).map(KernelId).zip(whole.kernels()) {
+    for (id, kernel) in (0..).map(KernelId).zip(whole.kernels().iter()) {
         let (best, worst) = (kernel.duration.best.as_ns(), kernel.duration.worst.as_ns());
         let shortest = if is_stated { best } else { 0 };
         let time = |numbers: &mut ChaCha8Rng| match numbers.random_range(0..3) {

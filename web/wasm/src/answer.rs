@@ -181,7 +181,7 @@ impl Outline {
     pub(crate) fn new(unchanged: &Scenario) -> Self {
         let mut kernels: Vec<KernelChoice> = Vec::new();
         let mut known = std::collections::BTreeSet::new();
-        for kernel in unchanged.kernels() {
+        for kernel in unchanged.kernels().iter() {
             if known.insert(&*kernel.title) {
                 let block_time_ns = kernel.duration.worst.as_ns().to_string();
                 kernels.push(KernelChoice { title: kernel.title.to_string(), block_time_ns });

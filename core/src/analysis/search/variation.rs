@@ -88,7 +88,7 @@ impl Freedom {
             let least = if repeated.contains(&of) { longest.div_ceil(SHORTEST_REPEATED) } else { 0 };
             options.block_times.shortest(stated).as_ns().max(least)
         };
-        let kernels = (0..).map(KernelId).zip(scenario.kernels()).map(|(id, kernel)| {
+        let kernels = (0..).map(KernelId).zip(scenario.kernels().iter()).map(|(id, kernel)| {
             let longest = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst).as_ns();
             let stated = scenario.shortest_block_time(id).unwrap_or(kernel.duration.best);
             (shortest(OperationKind::Kernel(id), stated, longest), longest, kernel.blocks)
@@ -319,14 +319,14 @@ impl Freedom {
         if is_in_order
             && is_ready_alike
             && self.releases.is_empty()
-            && variation.kernels.iter().zip(scenario.kernels()).all(is_stated)
+            && variation.kernels.iter().zip(scenario.kernels().iter()).all(is_stated)
             && variation.copies.iter().zip(scenario.copies()).all(|(&ns, copy)| copy.time().as_ns() == ns)
         {
             return Cow::Borrowed(scenario);
         }
         let mut varied = Scenario { ready_order: Arc::clone(&variation.ready), ..scenario.clone() };
         let shortest = |stated: Duration| self.block_times.shortest(stated);
-        for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels()) {
+        for ((id, times), kernel) in (0..).map(KernelId).zip(&variation.kernels).zip(scenario.kernels().iter()) {
             // Not a time that is drawn.
             let mut all = kernel.duration.worst;
             // A block whose own time is stated takes no longer than that.

@@ -220,7 +220,7 @@ impl<'a> RunData<'a> {
             let (series, shape) = (series.of(KernelId(id)), shapes.number(ShapeData::new(kernel, device)));
             KernelData { title: &kernel.title, series, repeat: series_repeat(series), name: &kernel.name, shape }
         };
-        let kernels = (0..).zip(trace.kernels()).map(kernel).collect();
+        let kernels = (0..).zip(trace.kernels().iter()).map(kernel).collect();
         let copy = |&Copy { direction, bytes, .. }: &Copy| {
             let engine = device.copy.engine_for(direction);
             CopyData { direction: direction.name(), bytes, engine }

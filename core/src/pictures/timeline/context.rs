@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
 
 fn short_names(kernels: &Kernels) -> Vec<&str> {
     let mut titles: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
-    for kernel in kernels {
+    for kernel in kernels.iter() {
         titles.entry(short(&kernel.title)).or_default().insert(&kernel.title);
     }
     let unique = |short: &str| titles.get(short).is_some_and(|titles| titles.len() == 1);

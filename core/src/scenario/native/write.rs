@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
     }
 
     fn kernels(&self) -> Map<String, Value> {
-        let numbered = (0..).map(KernelId).zip(self.scenario.kernels());
+        let numbered = (0..).map(KernelId).zip(self.scenario.kernels().iter());
         let entries = numbered.map(|(id, kernel)| (self.kernels[id.index()].clone(), self.kernel(id, kernel)));
         entries.collect()
     }

@@ -3,7 +3,9 @@
 use std::ops::{Deref, Index};
 use std::sync::Arc;
 
-use super::{Clusters, Programmatic, WorkItems, WorkloadError, check_mask};
+use rustc_hash::FxHashSet;
+
+use super::{Clusters, Programmatic, WorkItems, WorkloadError, check_mask, next};
 use crate::device::{BlockDemand, BlockShape, Device, SmMask};
 use crate::workload::{BlockClock, BlockTime, Kernel};
 
@@ -167,101 +169,84 @@ impl From<&CheckedKernel> for Kernel {
 #[derive(Debug, Clone, Default)]
 pub struct Kernels {
     different: Vec<CheckedKernel>,
-    /// By number, the place of each among the different ones; empty as long as each has a place of its own, in order.
+    /// By number, the place of each among the different ones.
     places: Vec<u32>,
-    /// By place, how many kernels have it; empty likewise.
-    users: Vec<u32>,
+    /// Places that several have, or had.
+    shared: FxHashSet<u32>,
 }
 
 impl Kernels {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.different.len().max(self.places.len())
+        self.places.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.different.is_empty()
+        self.places.is_empty()
     }
 
     /// The kernel of that number, if there is one.
     #[inline]
     pub fn get(&self, number: usize) -> Option<&CheckedKernel> {
-        if self.places.is_empty() {
-            return self.different.get(number);
-        }
         self.different.get(*self.places.get(number)? as usize)
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> KernelsIter<'_> {
-        KernelsIter { kernels: self, next: 0 }
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &CheckedKernel> + Clone {
+        self.places.iter().map(|&place| &self.different[place as usize])
     }
 
     /// Adds a kernel.
-    pub(super) fn push(&mut self, kernel: CheckedKernel) {
-        if !self.places.is_empty() {
-            self.places.push(to_place(self.different.len()));
-            self.users.push(1);
-        }
+    ///
+    /// # Errors
+    /// [`WorkloadError::TooMany`].
+    pub(super) fn push(&mut self, kernel: CheckedKernel) -> Result<(), WorkloadError> {
+        self.places.push(next(self.different.len())?);
         self.different.push(kernel);
+        Ok(())
     }
 
     /// Adds a kernel that is the same as that of a number. Of an unknown one there is none.
-    pub(super) fn push_again(&mut self, number: u32) {
-        if self.places.is_empty() {
-            self.places = (0..to_place(self.different.len())).collect();
-            self.users = vec![1; self.places.len()];
-        }
-        if let Some(&place) = self.places.get(number as usize) {
+    pub(super) fn push_again(&mut self, number: usize) {
+        if let Some(&place) = self.places.get(number) {
+            self.shared.insert(place);
             self.places.push(place);
-            self.users[place as usize] += 1;
         }
     }
 
     /// The kernel of that number, to be changed alone.
     pub(super) fn get_mut(&mut self, number: usize) -> Option<&mut CheckedKernel> {
-        let mut place = number;
-        if let Some(own) = self.places.get_mut(number) {
-            place = *own as usize;
-            if self.users[place] > 1 {
-                self.users[place] -= 1;
-                *own = to_place(self.different.len());
-                self.users.push(1);
-                self.different.push(self.different[place].clone());
-                place = *own as usize;
-            }
+        let place = self.places.get_mut(number)?;
+        if self.shared.contains(place) {
+            let own = self.different.get(*place as usize)?.clone();
+            // There are no more than numbers, or places that nobody has any more: 32 bits hold either.
+            *place = next(self.different.len()).ok()?;
+            self.different.push(own);
         }
-        self.different.get_mut(place)
+        self.different.get_mut(*place as usize)
     }
 
     pub(super) fn clear(&mut self) {
-        let Self { different, places, users } = self;
-        different.clear();
-        places.clear();
-        users.clear();
+        self.different.clear();
+        self.places.clear();
+        self.shared.clear();
     }
 
     pub(super) fn reserve(&mut self, more: usize) {
         self.different.reserve(more);
+        self.places.reserve(more);
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
         self.different.shrink_to_fit();
         self.places.shrink_to_fit();
-        self.users.shrink_to_fit();
     }
-}
-
-/// Kernels are fewer than 2^32, as their numbers have 32 bits, and different ones are no more.
-#[expect(clippy::cast_possible_truncation, reason = "see above")]
-fn to_place(place: usize) -> u32 {
-    place as u32
 }
 
 impl PartialEq for Kernels {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other)
+        self.iter().eq(other.iter())
     }
 }
 
@@ -272,46 +257,33 @@ impl Index<usize> for Kernels {
 
     #[inline]
     fn index(&self, number: usize) -> &CheckedKernel {
-        let place = if self.places.is_empty() { number } else { self.places[number] as usize };
-        &self.different[place]
+        &self.different[self.places[number] as usize]
     }
 }
 
-impl FromIterator<CheckedKernel> for Kernels {
-    fn from_iter<I: IntoIterator<Item = CheckedKernel>>(kernels: I) -> Self {
-        Self { different: kernels.into_iter().collect(), ..Self::default() }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    #[test]
+    fn of_kernels_that_are_stored_once_each_is_changed_alone() {
+        let device = Device::builtin("tx2").ok().flatten().expect("it is built in");
+        let kernel = |name: &str| Kernel::new(name, 1, 32, Duration::from_ns(7));
+        let first = CheckedKernel::new(kernel("A"), &device).expect("it fits");
+        let second = CheckedKernel::beside(Some(&first), kernel("B"), &device).expect("it fits");
+        let mut kernels = Kernels::default();
+        kernels.push(first).expect("they are few");
+        kernels.push_again(0);
+        kernels.push(second).expect("they are few");
+        assert!(Arc::ptr_eq(&kernels[0].grid, &kernels[2].grid));
+        let mut change = |number: usize, blocks| {
+            kernels.get_mut(number).expect("it is there").grid_mut().blocks = blocks;
+            let blocks = kernels.iter().map(|kernel| kernel.blocks);
+            (blocks.collect::<Vec<_>>(), kernels.different.len())
+        };
+        assert_eq!(change(1, 2), (vec![1, 2, 1], 3));
+        assert_eq!(change(1, 3), (vec![1, 3, 1], 3));
+        assert_eq!(change(2, 4), (vec![1, 3, 4], 3));
     }
 }
-
-impl<'a> IntoIterator for &'a Kernels {
-    type Item = &'a CheckedKernel;
-    type IntoIter = KernelsIter<'a>;
-
-    fn into_iter(self) -> KernelsIter<'a> {
-        self.iter()
-    }
-}
-
-/// See [`Kernels::iter`].
-#[derive(Debug, Clone)]
-pub struct KernelsIter<'a> {
-    kernels: &'a Kernels,
-    next: usize,
-}
-
-impl<'a> Iterator for KernelsIter<'a> {
-    type Item = &'a CheckedKernel;
-
-    fn next(&mut self) -> Option<&'a CheckedKernel> {
-        let kernel = self.kernels.get(self.next)?;
-        self.next += 1;
-        Some(kernel)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.kernels.len().saturating_sub(self.next);
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for KernelsIter<'_> {}
