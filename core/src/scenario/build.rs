@@ -231,7 +231,7 @@ impl<'a> ScenarioBuilder<'a> {
                 let like = self.kernels.of_same_grid(&kernel, self.scenario.kernels());
                 let checked = CheckedKernel::beside(like, kernel, self.scenario.device())?;
                 let added = self.scenario.catalogue.add_checked(checked)?;
-                self.kernels.add(unknown, added.0, self.scenario.kernels());
+                self.kernels.add(unknown, added.0);
                 added
             }
         };
@@ -354,7 +354,7 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn reserve(&mut self, threads: usize) {
         self.scenario.threads.reserve(threads);
         self.scenario.catalogue.reserve(threads);
-        self.kernels.reserve(threads, self.scenario.kernels());
+        self.kernels.reserve(threads);
     }
 
     /// Reports progress to [`ReadOptions::progress`]: the input is read up to this offset \[bytes\].

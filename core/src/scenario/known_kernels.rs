@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::device::{BlockShape, SmMask};
 use crate::proven::OrMost;
-use crate::workload::{BlockClock, BlockTime, CheckedKernel, Kernel, KernelId, Kernels};
+use crate::workload::{BlockClock, CheckedKernel, Kernel, KernelId, Kernels};
 
 /// At most this many different kernels are kept to be looked up; where there are more, few come again.
 const MOST: usize = 1 << 18;
@@ -20,7 +20,8 @@ const EVERY: u32 = 16;
 /// The different kernels among those of a catalogue, by their places there.
 #[derive(Debug, Default)]
 pub(super) struct KnownKernels {
-    places: HashTable<u32>,
+    /// Each with the number that it is looked for with, so that none is looked at while the table grows.
+    places: HashTable<(u32, u32)>,
     /// The first kernel of each grid.
     grids: FxHashMap<GridKey, u32>,
     /// Behind the place of the last kernel that came again. Those that come again mostly do so in the same order, as
@@ -35,13 +36,13 @@ type GridKey = (u32, BlockShape, BlockClock, Option<SmMask>);
 
 /// A kernel that is not known, by the number that it is looked for with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unknown(u64);
+pub(super) struct Unknown(u32);
 
 impl KnownKernels {
     /// Makes room for so many more.
-    pub(super) fn reserve(&mut self, kernels: usize, among: &Kernels) {
+    pub(super) fn reserve(&mut self, kernels: usize) {
         let room = MOST.saturating_sub(self.places.len());
-        self.places.reserve(kernels.min(room), |&place| hash(&among[place as usize]));
+        self.places.reserve(kernels.min(room), |&(own, _)| spread(own));
     }
 
     /// The kernel that is equal to this one.
@@ -57,13 +58,13 @@ impl KnownKernels {
                 return Err(Unknown(0));
             }
         }
-        let hash = hash_of(&kernel.title, kernel.duration, kernel.blocks, kernel.shape);
-        match self.places.find(hash, |&place| among[place as usize] == *kernel) {
-            Some(&place) => {
+        let own = number_of(kernel);
+        match self.places.find(spread(own), |&(known, place)| known == own && among[place as usize] == *kernel) {
+            Some(&(_, place)) => {
                 self.next = place as usize + 1;
                 Ok(KernelId(place))
             }
-            None => Err(Unknown(hash)),
+            None => Err(Unknown(own)),
         }
     }
 
@@ -77,11 +78,11 @@ impl KnownKernels {
     }
 
     /// Another kernel, which was not known, has taken its place, the last one.
-    pub(super) fn add(&mut self, Unknown(own): Unknown, place: u32, among: &Kernels) {
+    pub(super) fn add(&mut self, Unknown(own): Unknown, place: u32) {
         if self.places.len() < MOST {
-            self.places.insert_unique(own, place, |&place| hash(&among[place as usize]));
+            self.places.insert_unique(spread(own), (own, place), |&(own, _)| spread(own));
         }
-        self.next = among.len();
+        self.next = place as usize + 1;
     }
 
     /// The name of the kernel that is likely to come next.
@@ -90,13 +91,15 @@ impl KnownKernels {
     }
 }
 
-fn hash(kernel: &CheckedKernel) -> u64 {
-    hash_of(&kernel.title, kernel.duration, kernel.blocks, kernel.shape)
+/// Different kernels have different ones as good as always.
+#[expect(clippy::cast_possible_truncation, reason = "the lower half tells them apart best")]
+fn number_of(kernel: &Kernel) -> u32 {
+    FxBuildHasher.hash_one(kernel) as u32
 }
 
-/// Different kernels differ in one of these as good as always.
-fn hash_of(title: &str, duration: BlockTime, blocks: u32, shape: BlockShape) -> u64 {
-    FxBuildHasher.hash_one((title, duration.worst, blocks, shape.threads))
+/// It as a hash, of which both ends count.
+fn spread(number: u32) -> u64 {
+    u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
     use crate::device::{BlockShape, Device};
     use crate::time::Duration;
-    use crate::workload::Catalogue;
+    use crate::workload::{BlockTime, Catalogue};
 
     /// Number `number` of some kernels that differ in their title, in what they are, or in both.
     fn kernel(number: u64) -> Kernel {
@@ -143,7 +146,7 @@ mod tests {
                         let like = known.of_same_grid(&kernel, all.kernels());
                         let new = CheckedKernel::beside(like, kernel.clone(), all.device()).expect("it fits");
                         let id = all.add_checked(new).expect("they are few");
-                        known.add(unknown, id.0, all.kernels());
+                        known.add(unknown, id.0);
                         prop_assert!(known.next_name(all.kernels()).is_none());
                         id
                     }
