@@ -362,6 +362,17 @@ fn long_work_strict_limits_count_bounds() {
 }
 
 #[test]
+fn steps_that_come_back_for_seconds_are_refused_before_they_take_memory() {
+    let text = r#"{"format": "gpusched-scenario/1", "name": "s", "kernels": {"K": {"blocks": 64, "threads": 32, "duration":
+        "10 s"}, "L": {"blocks": 1, "threads": 32, "duration": "1 ns"}}, "streams": [{"name": "A", "operations":
+        [{"kernel": "K"}]}, {"name": "B", "operations": [{"kernel": "L"}]}]}"#;
+    let (_, file) = written("steps", text);
+    let output = gpusched(&["analyze", &file, "--steps", "--limits", "strict", "--max-memory", "128M"]);
+    refused(&output, "--steps: Algorithm 2 takes more than 100000 steps on this scenario");
+    assert!(output.stdout.is_empty(), "nothing is told of what was too much");
+}
+
+#[test]
 #[ignore = "long work without optimisation; .ci/run long has it optimised"]
 fn long_work_strict_limits_count_what_is_drawn() {
     let (directory, file) = written("strict_drawn", &different(6, r#", "jobs": 12000"#));
