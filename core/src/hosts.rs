@@ -18,7 +18,7 @@ pub use program::simulate::least_work;
 pub use program::trace_on;
 pub use program::{LaunchOrder, ProgramError, ProgramHost, SimulateOptions, simulate, simulate_with};
 #[doc(hidden)]
-pub use program::{register_work, simulate_placed};
+pub use program::{register_work, simulate_in_brief, simulate_placed};
 
 /// Another host, and the instant \[ns\] that its run has come to.
 #[derive(Debug)]

@@ -183,7 +183,7 @@ impl Analyze {
         demands: Option<&ModelDemands>,
         part: &Part<'_>,
     ) -> anyhow::Result<Answer> {
-        let run = progress::simulated(scenario, |text| part.note(text))?;
+        let run = progress::simulated(scenario, false, |text| part.note(text))?;
         progress::begin("analysing", Unit::None, None);
         // Bounds that are known when the command is stopped are told.
         ending::keep_complete_results();

@@ -35,7 +35,7 @@ impl Orders {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let scenario = self.run.read(LogUse::Unused)?;
         self.jobs.share()?;
-        let run = progress::simulated(&scenario, note)?;
+        let run = progress::simulated(&scenario, false, note)?;
         ending::keep_complete_results();
         progress::begin("trying", Unit::Of("orders"), Some(orders_to_try(&run, self.samples)));
         let mut orders = launch_orders(&run, self.samples, scenario.seed, progress::own())?;

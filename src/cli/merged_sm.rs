@@ -154,7 +154,7 @@ impl Compare {
         let figure = self.figure.figure(scenario)?;
         let html = self.html.file()?;
         progress::begin("analysing", Unit::None, None);
-        let (analysis, run) = (analyse(scenario)?, progress::simulated(scenario, |text| part.note(text))?);
+        let (analysis, run) = (analyse(scenario)?, progress::simulated(scenario, true, |text| part.note(text))?);
         let comparison = Comparison::new(&analysis, &run)?;
         let simulated = Summary::of(&run);
         if figure.is_some() || html.is_some() {

@@ -155,11 +155,12 @@ pub(crate) fn counted<T>(
     work(own())
 }
 
-/// Simulates a scenario, and shows how far it is. If that is stopped, `note` is told how far it came.
-pub(crate) fn simulated(scenario: &Scenario, note: impl FnOnce(&str)) -> anyhow::Result<Run<'_>> {
+/// Simulates a scenario, with or without details in its record, and shows how far it is. If that is stopped, `note` is
+/// told how far it came.
+pub(crate) fn simulated(scenario: &Scenario, keeps_details: bool, note: impl FnOnce(&str)) -> anyhow::Result<Run<'_>> {
     ending::keep_complete_results();
     let mut options = SimulateOptions::of(scenario);
-    options.gpu.may_be_cut = true;
+    (options.gpu.may_be_cut, options.gpu.keeps_details) = (true, keeps_details);
     let run = simulating(scenario, |progress| simulate_with(scenario, SimulateOptions { progress, ..options }))?;
     if ending::reason().is_some() {
         let at = Time::from_ns(run.trace.end().as_ns());

@@ -10,7 +10,7 @@ use super::sporadic::judge_sporadic;
 use super::verdict::{JobVerdict, Verdict, judge_known};
 use crate::broken_bound::BrokenBound;
 use crate::effort::Progress;
-use crate::hosts::simulate;
+use crate::hosts::simulate_in_brief;
 use crate::named::named;
 use crate::run::{DeadlineOutcome, Jobs, Run};
 use crate::scenario::{ReleaseOrder, Scenario};
@@ -323,7 +323,7 @@ fn climbed(scenario: &Scenario, search: Searched, watch: Progress<'_>) -> Result
         thread.jitter = Duration::ZERO;
         thread.unsure = None;
     }
-    let run = simulate(&given)?;
+    let run = simulate_in_brief(&given)?;
     let jobs = run.jobs();
     let is_searched = |rung: &Rung| *rung != Rung::Run && (late || *rung != Rung::Jitter);
     let searched: Vec<Rung> = Rung::ALL.into_iter().filter(is_searched).collect();

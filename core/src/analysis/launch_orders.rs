@@ -16,7 +16,7 @@ use super::search::{Choice, arranged, drawn_choices, next_lists, orders_of};
 use crate::broken_bound::BrokenBound;
 use crate::effort;
 use crate::effort::Progress;
-use crate::hosts::{ProgramError, simulate};
+use crate::hosts::{ProgramError, simulate_in_brief};
 use crate::joined::Joined;
 use crate::limits::count_turn;
 use crate::proven::Proven;
@@ -374,7 +374,7 @@ fn finishes(
             (kernels.iter().map(finish).collect(), Vec::new())
         }
         Method::Simulation => {
-            let trace = simulate(permuted)?.trace;
+            let trace = simulate_in_brief(permuted)?.trace;
             let kernels = trace.operations().iter().filter(|record| matches!(record.kind, OperationKind::Kernel(_)));
             let finish =
                 kernels.map(|record| (launch(record.origin.thread), record.finish().unwrap_or(Instant::MAX))).collect();

@@ -16,7 +16,7 @@ use super::sporadic::SporadicVerdicts;
 use super::verdict::{JobVerdicts, Verdict, judge_known};
 use crate::effort;
 use crate::effort::Progress;
-use crate::hosts::simulate;
+use crate::hosts::simulate_in_brief;
 use crate::limits::count_turn;
 use crate::scenario::{ChainMeasure, ModelDemands, ReleaseOrder, RequirementOf, ResponseLimit, Scenario, who_delays};
 use crate::time::Duration;
@@ -180,7 +180,7 @@ fn proven(jobs: &JobVerdicts<'_>, chains: &ChainVerdicts, requirements: &[Requir
 fn proven_by_bounds(scenario: &Scenario, demands: Option<&ModelDemands>) -> Result<BTreeSet<Claim>, AnalysisError> {
     let bound = BoundOptions::of(scenario);
     let bounds = finish_bounds(scenario, bound)?;
-    let run = simulate(scenario)?;
+    let run = simulate_in_brief(scenario)?;
     let only_the_own_run =
         SearchOptions { bound, placements: Vec::new(), runs: 0, seed: scenario.seed, time_limit: None };
     let jobs = judge_known(scenario, (&run, &run.jobs()), &bounds, &only_the_own_run, Progress::NONE)?;

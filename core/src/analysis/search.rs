@@ -20,7 +20,7 @@ use super::prepared::shown;
 use super::safe_bound::BoundOptions;
 use crate::effort;
 use crate::effort::Progress;
-use crate::hosts::{ProgramError, simulate, simulate_placed};
+use crate::hosts::{ProgramError, simulate_in_brief, simulate_placed};
 use crate::limits::{count_turn, in_any_case};
 use crate::run::{ChainDelay, Jobs, Run};
 use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario, Step};
@@ -149,7 +149,7 @@ impl SearchResult<'_> {
         witness.release_order = ReleaseOrder::Declared;
         witness.tell_urgency_apart();
         // Its choices are told as they were.
-        let chosen = simulate(&witness).ok().map(|run| list_of(run.trace.ready_choices()));
+        let chosen = simulate_in_brief(&witness).ok().map(|run| list_of(run.trace.ready_choices()));
         witness.ready_order = chosen.map_or(witness.ready_order, Into::into);
         // It is another scenario than the file that the logs belong to.
         witness.examiner = None;
@@ -166,7 +166,7 @@ pub fn search<'s>(
     options: &SearchOptions,
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
-    let run = simulate(scenario)?;
+    let run = simulate_in_brief(scenario)?;
     search_known(scenario, (&run, &run.jobs()), &[], options, progress)
 }
 
@@ -204,7 +204,7 @@ pub(super) fn search_known<'s>(
     // Of unrolled jobs whatever the order of the file.
     let has_choices = |run: &Run<'_>| !run.trace.ready_choices().is_empty();
     let has_ready_orders = match &base {
-        Cow::Owned(unrolled) if options.runs > 0 => simulate(unrolled).is_ok_and(|run| has_choices(&run)),
+        Cow::Owned(unrolled) if options.runs > 0 => simulate_in_brief(unrolled).is_ok_and(|run| has_choices(&run)),
         _ => has_choices(run),
     };
     let base =

@@ -21,7 +21,7 @@ use super::search::{
 use super::verdict::{Verdict, latest};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
-use crate::hosts::{ProgramError, simulate};
+use crate::hosts::{ProgramError, simulate_in_brief};
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
 
@@ -187,7 +187,7 @@ pub fn judge_sporadic(
     };
     // Releases that are stated are such as may come, and more of them than the runs above have.
     if !found.is_empty() && scenario.threads.iter().enumerate().any(is_open) {
-        let run = simulate(scenario)?;
+        let run = simulate_in_brief(scenario)?;
         let affordable = SearchOptions::affordable(&run, None);
         let options = SearchOptions { runs: options.runs.min(affordable.runs), ..options.clone() };
         found.push(search_known(scenario, (&run, &run.jobs()), &[], &options, watch)?.into_owned());

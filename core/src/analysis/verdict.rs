@@ -14,7 +14,7 @@ use super::safe_bound::BoundOptions;
 use super::search::{SearchOptions, SearchResult, search_known};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
-use crate::hosts::simulate;
+use crate::hosts::simulate_in_brief;
 use crate::named::named;
 use crate::run::{Jobs, Run, overload_notes};
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
@@ -139,7 +139,7 @@ pub fn judge<'s>(
     watch: Progress<'_>,
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
     let bounds = finish_bounds(scenario, options.bound)?;
-    let run = simulate(scenario)?;
+    let run = simulate_in_brief(scenario)?;
     judge_known(scenario, (&run, &run.jobs()), &bounds, options, watch)
 }
 

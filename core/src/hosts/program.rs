@@ -22,7 +22,7 @@ use cores::Cores;
 use waits::{Barrier, DeviceWaits, Frees, Releases, Waiting};
 
 pub use simulate::{LaunchOrder, ProgramError, SimulateOptions, simulate, simulate_with};
-pub use simulate::{simulate_placed, trace_on};
+pub use simulate::{simulate_in_brief, simulate_placed, trace_on};
 
 /// Runs the threads of a scenario.
 ///

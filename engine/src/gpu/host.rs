@@ -224,6 +224,9 @@ pub struct GpuOptions {
     pub skip_cycles: bool,
     /// A run that is [stopped](crate::effort::EarlyEnd::Stopped) ends there as at a horizon; else that is an error.
     pub may_be_cut: bool,
+    /// Record which blocks ran where, and what operations waited for. A record without these tells when each operation
+    /// was launched, began and ended all the same.
+    pub keeps_details: bool,
 }
 
 /// About 10 GB of trace.
@@ -238,6 +241,7 @@ impl Default for GpuOptions {
             max_operations: DEFAULT_MAX_OPERATIONS,
             skip_cycles: true,
             may_be_cut: false,
+            keeps_details: true,
         }
     }
 }

@@ -54,7 +54,8 @@ pub struct Gpu<B = ContextBackend, O = Recorder> {
 impl Gpu {
     /// An idle GPU at t = 0 whose only stream is the NULL stream, and which records a trace.
     pub fn new(device: &Device, options: GpuOptions) -> Self {
-        let recorder = Recorder::new(device.sms, options.placement, options.seed);
+        let mut recorder = Recorder::new(device.sms, options.placement, options.seed);
+        recorder.keeps_details = options.keeps_details;
         Self::observed_by(recorder, device, options)
     }
 }

@@ -231,12 +231,14 @@ pub struct Recorder {
     pub(super) trace: Trace,
     /// The stretch that is being told, and how many of its waves are still to come.
     pub(super) stretch: (u32, u32),
+    /// Whether waves and waits are kept.
+    pub(crate) keeps_details: bool,
 }
 
 impl Recorder {
     /// Nothing has happened on a device of so many SMs. Placement and seed are what single blocks are expanded by.
     pub fn new(sms: u32, placement: Placement, seed: u64) -> Self {
-        Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0) }
+        Self { trace: Trace::new(sms, placement, seed), stretch: (NO_STRETCH, 0), keeps_details: true }
     }
 
     /// The trace, once the end of the run was told. The items are those that the launches name.
@@ -260,6 +262,9 @@ impl Observer for Recorder {
         let parts = launches.saturating_mul(trace.sms as usize).min(MOST_PARTS);
         // Where there is no room for all that is expected, each finds its own or not.
         let _ = trace.operations.try_reserve(launches);
+        if !self.keeps_details {
+            return;
+        }
         let _ = trace.waves.try_reserve(launches);
         let _ = trace.parts.try_reserve(parts);
     }
@@ -339,12 +344,15 @@ impl Observer for Recorder {
 
     fn waited(&mut self, operation: OperationId, rule: Rule, from: Instant, to: Instant) {
         // That of a wait for an event also tells that it waits no longer, though its record has not completed (PDL).
-        if from < to || rule == Rule::E2 {
+        if self.keeps_details && (from < to || rule == Rule::E2) {
             self.trace.waits.push(NotedWait { operation: operation.0, rule, from, to });
         }
     }
 
     fn wave(&mut self, wave: &NewWave, parts: &[Part]) -> Result<(), TraceFull> {
+        if !self.keeps_details {
+            return Ok(());
+        }
         let parts = self.trace.add_parts(parts)?;
         let (stretch, left) = &mut self.stretch;
         let own = if *left > 0 { *stretch } else { NO_STRETCH };
@@ -361,6 +369,9 @@ impl Observer for Recorder {
     }
 
     fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
+        if !self.keeps_details {
+            return Ok(());
+        }
         let index = u32::try_from(self.trace.stretches.len()).ok().filter(|&next| next != NO_STRETCH);
         let index = index.ok_or(TraceFull)?;
         let first_wave = u32::try_from(self.trace.waves.len()).map_err(|_| TraceFull)?;

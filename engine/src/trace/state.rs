@@ -10,7 +10,7 @@ impl Recorder {
     /// Writes all that sums are made of; the iteration to which an operation belongs is counted back from that of its
     /// thread.
     pub fn write_state(&self, iterations: &[u64], to: &mut Canonical) {
-        let Self { trace, stretch: (_, left) } = self;
+        let Self { trace, stretch: (_, left), keeps_details: _ } = self;
         let Trace {
             // Given.
             sms: _,

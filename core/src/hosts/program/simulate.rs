@@ -52,11 +52,18 @@ pub fn simulate(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
     simulate_with(scenario, SimulateOptions::of(scenario))
 }
 
-/// Simulates a scenario under another placement and with another seed than it states.
+/// Simulates a scenario without [details](GpuOptions::keeps_details) in the record of its run.
+#[doc(hidden)]
+pub fn simulate_in_brief(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
+    simulate_placed(scenario, scenario.placement, scenario.seed)
+}
+
+/// Simulates a scenario under another placement and with another seed than it states, without
+/// [details](GpuOptions::keeps_details).
 #[doc(hidden)]
 pub fn simulate_placed(scenario: &Scenario, placement: Placement, seed: u64) -> Result<Run<'_>, ProgramError> {
     let options = SimulateOptions::of(scenario);
-    simulate_with(scenario, GpuOptions { placement, seed, ..options.gpu })
+    simulate_with(scenario, GpuOptions { placement, seed, keeps_details: false, ..options.gpu })
 }
 
 /// Simulates a scenario with the given options in place of its own. A run that [may be cut](GpuOptions::may_be_cut) is

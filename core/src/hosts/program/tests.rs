@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::long_run::{AnyLength, HeldAtMost, Need, simulate_any_length};
-use super::{ProgramError, ProgramHost, SimulateOptions, register_work, simulate};
+use super::{ProgramError, ProgramHost, SimulateOptions, register_work, simulate, simulate_in_brief};
 use crate::campaign::config;
 use crate::device::{BlockShape, Device};
 use crate::generate::{self, Case, Limits, builtin};
@@ -277,6 +277,10 @@ proptest! {
         for (id, record) in (0..).map(OperationId).zip(run.trace.operations()) {
             prop_assert_eq!(gpu.observer().finish(id), record.finish());
         }
+        let brief = simulate_in_brief(&scenario)?;
+        prop_assert_eq!(brief.trace.operations(), run.trace.operations());
+        prop_assert_eq!(brief.trace.ready_choices(), run.trace.ready_choices());
+        prop_assert_eq!((brief.jobs(), brief.trace.waves()), (run.jobs(), 0));
         // A used GPU is as good as a new one.
         gpu.rewind();
         gpu.run(&mut ProgramHost::new(&scenario.threads))?;
