@@ -15,7 +15,7 @@ use crate::analysis::{
     requirements_of_streams, slack_of_threads, stopped_note,
 };
 use crate::effort::Progress;
-use crate::formats::{Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document};
 use crate::run::{Jobs, Responses, Run, each_response, overload_notes};
 use crate::scenario::ModelDemands;
 use crate::scenario::{Scenario, UnknownStream};
@@ -155,6 +155,10 @@ impl Report for AnalysisReport<'_> {
         chains_document(to, &self.chains.rows)?;
         self.slack.iter().try_for_each(|slack| to.rows("slack", &slack_columns(), slack))?;
         self.steps.iter().try_for_each(|steps| to.list("steps", steps))
+    }
+
+    fn json(&self, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
+        Some(write_document(self, cut, out))
     }
 
     /// The kernels, or the verdicts on jobs alone.
