@@ -1,14 +1,14 @@
 //! Response times without running, and how far to trust them.
 //!
 //! Paredes Zevallos' thesis ("AMALTHEA-based GPU Response Time Analysis for NVIDIA's Jetson TX2", FH Dortmund, 2019,
-//! chapter 3) merges the SMs of a GPU into one and computes, kernel by
-//! kernel, when the last block of each must have ended. What is here:
+//! chapter 3) merges the SMs of a GPU into one and computes, kernel by kernel, when the last block of each must have
+//! ended. What is here:
 //!
 //! | what | where |
 //! | --- | --- |
 //! | Algorithm 2 as printed, the oracle of everything else | `algorithm_2` |
-//! | the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
-//! | blocks that differ, on one SM with the resources of all | `merged_resources` |
+//! | merged SM: the same numbers, with releases, at a cost that does not grow with the grid | [`MergedSm`] |
+//! | pooled lower bound: blocks that differ, on one SM with the resources of all | `merged_resources` |
 //! | all kernels with the same block time, in closed form | `algorithm_2` |
 //! | a whole scenario, and whether the result is exact | [`analyse()`] |
 //! | finish times that hold even if blocks run shorter than stated | `safe_finish` of [`AnalysedKernel`] |

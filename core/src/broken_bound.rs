@@ -1,4 +1,4 @@
-//! What is never to happen: a run beyond what is claimed of all runs.
+//! The error for a run that exceeds a bound on all runs: a fault of gpusched, never of its input.
 
 use std::fmt::Display;
 

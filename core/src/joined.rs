@@ -1,4 +1,4 @@
-//! Which numbers belong together, directly or by way of others.
+//! Disjoint sets of numbers (union-find): which belong together, directly or by way of others.
 
 /// Sets of the numbers from 0 on, each of which the smallest one stands for.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //! pictures.
 //!
 //! It needs the simulated GPU of `gpusched-engine` alone, and knows neither the three other systems, nor formats of
-//! others, nor studies. `gpusched` gives its rooms again under their names: use that. What the command's `simulate`,
+//! others, nor studies. `gpusched` re-exports its modules by their names: use that. What the command's `simulate`,
 //! `analyze` and `compare` tell is here, and their pictures:
 //!
 //! ```

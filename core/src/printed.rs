@@ -1,4 +1,4 @@
-//! What print says beside what comes out here.
+//! Values printed in papers, each beside the value that gpusched computes, and whether the two agree.
 
 use std::fmt;
 

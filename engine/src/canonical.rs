@@ -1,4 +1,4 @@
-//! States as numbers that are the same where the states are, but for when they are and how much came before.
+//! Canonical forms of states, to be compared: equal where two states differ in time and in what came before only.
 //!
 //! Each part of the simulation writes every field of its state that can affect what happens next. It takes itself apart
 //! field by field, so that a new field does not compile until it is handled. Instants are written relative to now,

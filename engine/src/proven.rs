@@ -1,8 +1,8 @@
-//! Values that are there by a proof, and numbers that stand for all that are larger.
+//! `expect` with the proof that it never fails (`proven`), and conversions of numbers that saturate (`or_most`).
 
 use std::num::TryFromIntError;
 
-/// What can be missing, or wrong, by its type alone.
+/// An `Option` or a `Result` of which a proof says that it always holds a value.
 pub trait Proven<T> {
     /// The value; `why` it is there ends the program's work if the proof is wrong.
     fn proven(self, why: &str) -> T;

@@ -1,7 +1,7 @@
 //! Formats of others for [gpusched](https://docs.rs/gpusched): AMALTHEA models and profiles of real applications, made
 //! scenarios, and what is told of them.
 //!
-//! It needs `gpusched-core`. `gpusched` gives its rooms again under their names: use that.
+//! It needs `gpusched-core`. `gpusched` re-exports its modules under their names: use that.
 
 // Tests beside the code share samples with the suite, which names the library so.
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Campaigns of many runs or random inputs, replays and studies of [gpusched](https://docs.rs/gpusched), with their
 //! tables and pictures.
 //!
-//! It needs `gpusched-core`, `gpusched-systems` and `gpusched-imports`. `gpusched` gives its rooms again under their
-//! names: use that.
+//! It needs `gpusched-core`, `gpusched-systems` and `gpusched-imports`. `gpusched` re-exports its modules under
+//! their names: use that.
 
 // Tests beside the code share samples with the suite, which names the library so.
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Three published systems for [gpusched](https://docs.rs/gpusched): their theory, runs on the simulated GPU, tables
 //! and pictures.
 //!
-//! It needs `gpusched-core`. `gpusched` gives its rooms again under their names: use that.
+//! It needs `gpusched-core`. `gpusched` re-exports its modules under their names: use that.
 
 // Tests beside the code share samples with the suite, which names the library so.
 #[cfg(test)]

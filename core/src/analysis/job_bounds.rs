@@ -16,10 +16,10 @@ use crate::workload::InterleaveLevel;
 pub(super) use model::{LONGEST, Releases, TaskSet};
 pub(super) use program::reached;
 
+mod by_work;
 mod model;
 mod program;
 mod responses;
-mod window;
 
 /// The bounds on those threads that have one, which hold whatever the others do.
 #[derive(Debug, Clone, PartialEq, Eq)]

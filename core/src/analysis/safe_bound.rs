@@ -45,7 +45,7 @@ mod carried_over;
 mod explore;
 mod fill;
 mod graph;
-mod launch_orders;
+mod one_instant;
 mod state;
 mod weights;
 mod windows;
@@ -95,7 +95,7 @@ impl SafeBounds {
         let places = by_program(scenario, operations);
         let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
         let most = MOST_TOGETHER.checked_div(sorted.len()).unwrap_or(1).max(1);
-        let of_sorted = if let Some(orders) = launch_orders::orders(&sorted, &rules, most) {
+        let of_sorted = if let Some(orders) = one_instant::orders(&sorted, &rules, most) {
             // Every run has one of them.
             let mut latest: Vec<Option<Instant>> = vec![Some(Instant::ZERO); sorted.len()];
             for order in &orders {

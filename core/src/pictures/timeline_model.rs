@@ -1,9 +1,9 @@
-//! The timeline model: what the three pictures of one run have in common before anything has a place on paper, on a
-//! canvas or in a file. The printed timeline, the page and Perfetto's trace paint it, each in its own way.
+//! The timeline model: what pictures of one run have in common before anything has a place on paper, on a canvas or in
+//! a file. The printed timeline and the page paint it; Perfetto's trace takes its lanes and copies, not its boxes.
 //!
 //! It says which blocks are one box (those of a launch that start on an SM at one instant, with as many as follow them
 //! there without a pause), when they run and what they take, and so how much is in use over time; and in which lane
-//! each copy and each wait lies. Where boxes stand above one another on an SM is in `pack`. Sums over time are for
+//! each copy lies. Where boxes stand above one another on an SM is in `pack`. Sums over time are for
 //! pictures in which single changes are too many to be seen.
 
 mod pack;

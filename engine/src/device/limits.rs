@@ -299,7 +299,7 @@ impl DeviceSpec {
 // How far grids and blocks extend along x, y and z.
 
 named! {
-    /// What has three sides.
+    /// What has three dimensions (`dim3`).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Sided: ALL {
         /// A grid, of blocks.
@@ -309,7 +309,7 @@ named! {
     }
 }
 
-/// A grid or block that extends too far.
+/// A grid or block that is too large along a dimension, or in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SidesError {

@@ -1,4 +1,4 @@
-//! What is behind the stream queues: where ready operations run, and when they complete.
+//! Backends, behind the stream queues: where ready operations run, and when they complete.
 
 mod assign;
 mod clients;

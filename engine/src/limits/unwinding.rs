@@ -1,4 +1,4 @@
-//! How work without a result of its own to tell it ends when it may not go on.
+//! How work is stopped, by a user or a limit, in functions that return no error.
 //!
 //! The stack is unwound up to who began the work: no function in between has to know of it, and nothing of what was
 //! computed is left over. Nobody ends what was not begun by an [`Effort`], so nothing unwinds then.

@@ -1,4 +1,4 @@
-//! Who made whom wait.
+//! Blame: which kernel, copy or context made which operation wait, under which rule, and for how long.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

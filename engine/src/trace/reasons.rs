@@ -1,4 +1,4 @@
-//! Why each operation waits, over the whole run.
+//! For what each operation waited under its rule (the cause), over the whole run.
 
 use std::collections::BTreeSet;
 

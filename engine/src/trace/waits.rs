@@ -1,4 +1,4 @@
-//! Why an operation waited, and for how long.
+//! Which rule held each operation from when to when. For what it waited under the rule is in `reasons`.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Options of a scenario: what a user may say beside an input, by whichever door.
+//! Options of a scenario: what a user may say beside an input, to the command, a study, Python or the page.
 //!
 //! [`OPTIONS`] is the one list of them. The command's flags, the keys of studies, Python's keywords, what the page
 //! asks, the published schema and docs/options.md are made of it.

@@ -8,7 +8,7 @@ use crate::named::named;
 use crate::statistics::{nearest_rank, upper_median};
 
 named! {
-    /// How it is told for how long a kernel runs that overlaps others.
+    /// How the duration of a kernel that overlaps others is estimated.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum ToldBy: ALL, from_name, Serialize {
         /// Its blocks take as long as those of the same kernel alone, and share the SMs with others.

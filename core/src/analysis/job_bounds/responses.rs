@@ -1,7 +1,7 @@
 //! Responses `R_i` that bound one another, each by the smallest of the bounds that its job has (`docs/analysis.md`,
 //! "Releases that are not given"):
 //!
-//! - the **bound by work over all phasings**, in `window.rs`;
+//! - the **bound by work over all phasings**, in `by_work.rs`;
 //! - the **bound by orders of dispatch over all phasings**: with `F_i` the bound by orders of dispatch on a job that is
 //!   released at r, beside jobs of every other stream j released at r - `R_j` + 1 ns + n `T_j` or later, or never, no
 //!   job takes longer than its R if `J_i` + `F_i` <= `R_i` <= `T_i` for all i;
@@ -10,8 +10,8 @@
 //!   what more urgent hosts have of its core;
 //! - on **one processor without preemption** the analysis of Davis, Burns, Bril and Lukkien, which is exact.
 
+use super::by_work::{ByWork, least_fixed_point};
 use super::model::{Task, TaskSet, levels};
-use super::window::{ByWork, least_fixed_point};
 use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
 use crate::effort;
 use crate::limits::count_turn;

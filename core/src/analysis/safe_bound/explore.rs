@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::fill::KeepOutTest;
 use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
-use super::launch_orders::Twins;
+use super::one_instant::Twins;
 use super::state::{Dispatched, Interval, State};
 use super::state::{Eligible, Entries};
 use super::weights::Weights;

@@ -272,7 +272,7 @@ fn label(
     })
 }
 
-/// Something that had some time, one or several together.
+/// A time that counts towards the share of a process, copy direction, kernel or rule; or several alike.
 pub(super) struct Had<K> {
     pub(super) what: K,
     pub(super) count: u64,

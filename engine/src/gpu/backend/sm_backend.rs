@@ -1,4 +1,4 @@
-//! The simulated back: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
+//! The backend of the simulated GPU: EE queues, SMs, CE queues and copy engines. Rules C2, C3, X1, A2, G3.
 
 mod block_times;
 mod mixed_registers;

@@ -1,5 +1,5 @@
-//! Stream queues: rules G1 and G4, whether a stream's head has gone on to its engine, and in
-//! which order operations that become ready at one instant do.
+//! Stream queues: rules G1 and G4, whether a stream's head has gone on to its engine, and in which order operations
+//! that become ready at one instant do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
