@@ -9,34 +9,27 @@ use crate::named::named;
 
 named! {
     /// What a trace can be guilty of.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     #[non_exhaustive]
-    pub enum AuditRule: ALL, words {
+    pub enum AuditRule: ALL, Serialize, words {
         /// A block ran on an SM that does not exist.
-        #[serde(rename = "SM")]
         Sm = "SM",
         /// A block ran on an SM that its mask takes away.
-        #[serde(rename = "mask")]
         Mask = "mask",
         /// A block asks for more than any block may.
-        #[serde(rename = "block limit")]
         BlockLimit = "block limit",
         /// More threads, warps or blocks on one SM than it holds.
         R2 = "R2",
         /// More shared memory on one SM than it has.
         R3 = "R3",
         /// More registers on one SM than it has.
-        #[serde(rename = "registers")]
         Registers = "registers",
         /// Something ended before it started, or blocks are missing or too many.
-        #[serde(rename = "time")]
         Time = "time",
         /// The two clocks are further apart than the tolerance.
-        #[serde(rename = "clocks")]
         Clocks = "clocks",
         /// A block or copy took another time than the scenario states; a copy that shares a link, another than its
         /// share.
-        #[serde(rename = "duration")]
         Duration = "duration",
         /// Started before it was launched.
         G1 = "G1",
@@ -44,14 +37,12 @@ named! {
         G4 = "G4",
         /// A kernel launched programmatically started before the kernel before it in its stream had triggered, or its
         /// blocks stood at their wait for another time.
-        #[serde(rename = "PDL")]
         Pdl = "PDL",
         /// On the NULL stream, started before something launched earlier in a blocking stream was complete.
         N1 = "N1",
         /// In a blocking stream, started before something launched earlier on the NULL stream was complete.
         N2 = "N2",
         /// Started before what was ahead of it in the hardware channel of its stream had gone on.
-        #[serde(rename = "channel")]
         Channel = "channel",
         /// Started behind a wait for an event before the event was recorded.
         E2 = "E2",
@@ -78,20 +69,16 @@ named! {
         /// A turn of a context was another's in the round.
         T6 = "T6",
         /// A client of MPS was on more SMs than it may use.
-        #[serde(rename = "MPS")]
         Mps = "MPS",
         /// Blocks of a cluster did not begin together on one GPC.
-        #[serde(rename = "cluster")]
         Cluster = "cluster",
         /// A call that frees memory returned before all work of its process was complete, or later.
         H1 = "H1",
         /// Something was launched while another thread of its process freed memory.
         H2 = "H2",
         /// An eligible head waited while it fitted.
-        #[serde(rename = "work conservation")]
         WorkConservation = "work conservation",
         /// A simulated block went elsewhere than its placement policy says.
-        #[serde(rename = "placement")]
         Placement = "placement",
     }
 }

@@ -179,76 +179,58 @@ impl<'a> From<&'a AnyLength<'_>> for AnyRun<'a> {
 }
 
 impl<'a> AnyRun<'a> {
+    /// What its record tells, or else its sums.
+    fn of<T>(self, record: impl FnOnce(Summary<'a>) -> T, sums: impl FnOnce(&'a Sums<'a>) -> T) -> T {
+        match self {
+            Self::Recorded(summary) => record(summary),
+            Self::Long(run) => sums(&run.sums),
+        }
+    }
+
     /// What was simulated.
     pub fn scenario(self) -> &'a Scenario {
-        match self {
-            Self::Recorded(summary) => summary.scenario,
-            Self::Long(run) => run.sums.scenario(),
-        }
+        self.of(|summary| summary.scenario, Sums::scenario)
     }
 
     /// All that was recorded, if it is there.
     pub fn record(self) -> Option<Summary<'a>> {
-        match self {
-            Self::Recorded(summary) => Some(summary),
-            Self::Long(_) => None,
-        }
+        self.of(Some, |_| None)
     }
 
     /// How it ended.
     pub fn ended(self) -> Ended {
-        match self {
-            Self::Recorded(summary) => summary.ended,
-            Self::Long(run) => run.sums.ended(),
-        }
+        self.of(|summary| summary.ended, Sums::ended)
     }
 
     /// As [`Trace::end`](crate::trace::Trace::end).
     pub fn end(self) -> Instant {
-        match self {
-            Self::Recorded(summary) => summary.trace.end(),
-            Self::Long(run) => run.sums.end(),
-        }
+        self.of(|summary| summary.trace.end(), Sums::end)
     }
 
     /// As [`Summary::makespan`].
     pub fn makespan(self) -> Option<Instant> {
-        match self {
-            Self::Recorded(summary) => summary.makespan(),
-            Self::Long(run) => run.sums.makespan(),
-        }
+        self.of(|summary| summary.makespan(), Sums::makespan)
     }
 
     /// How many kernels were launched.
     pub fn launched(self) -> u64 {
-        match self {
-            Self::Recorded(summary) => summary.launches().count() as u64,
-            Self::Long(run) => run.sums.kernels(),
-        }
+        self.of(|summary| summary.launches().count() as u64, Sums::kernels)
     }
 
     /// How many copies were submitted.
     pub fn copied(self) -> u64 {
-        match self {
-            Self::Recorded(summary) => summary.copies().count() as u64,
-            Self::Long(run) => run.sums.copies(),
-        }
+        self.of(|summary| summary.copies().count() as u64, Sums::copies)
     }
 
     /// How many blocks the kernels have that were launched.
     pub fn blocks(self) -> u64 {
-        match self {
-            Self::Recorded(summary) => summary.launches().map(|launch| u64::from(launch.work.blocks)).sum(),
-            Self::Long(run) => run.sums.blocks(),
-        }
+        let recorded = |summary: Summary<'_>| summary.launches().map(|launch| u64::from(launch.work.blocks)).sum();
+        self.of(recorded, Sums::blocks)
     }
 
     /// As [`Summary::responses`].
     pub fn responses(self) -> Vec<Responses<'a>> {
-        match self {
-            Self::Recorded(summary) => summary.responses(),
-            Self::Long(run) => run.sums.responses().to_vec(),
-        }
+        self.of(|summary| summary.responses(), |sums| sums.responses().to_vec())
     }
 
     /// The same one by one, and without the single response times of a long run.
@@ -261,26 +243,17 @@ impl<'a> AnyRun<'a> {
 
     /// Jobs whose deadline was missed, those that never began included.
     pub fn misses(self) -> u64 {
-        match self {
-            Self::Recorded(summary) => summary.jobs().misses(),
-            Self::Long(run) => run.sums.misses(),
-        }
+        self.of(|summary| summary.jobs().misses(), Sums::misses)
     }
 
     /// As [`Summary::utilization`].
     pub fn utilization(self) -> Vec<SmUtilization> {
-        match self {
-            Self::Recorded(summary) => summary.utilization(),
-            Self::Long(run) => run.sums.utilization(),
-        }
+        self.of(|summary| summary.utilization(), Sums::utilization)
     }
 
     /// As [`Summary::notes`].
     pub fn notes(self) -> Vec<String> {
-        match self {
-            Self::Recorded(summary) => summary.notes(),
-            Self::Long(run) => run.sums.notes(),
-        }
+        self.of(|summary| summary.notes(), Sums::notes)
     }
 }
 
