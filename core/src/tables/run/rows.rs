@@ -158,17 +158,15 @@ fn write_pieces(
     pieces: &Receiver<Option<RunPiece>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Ok(Some(first)) = pieces.recv() else { return Ok(()) };
+    let Ok(first @ Some(_)) = pieces.recv() else { return Ok(()) };
     let columns = kernel_columns(scenario);
     let mut writer = RowsWriter::begin(part, &columns, out)?;
-    let mut next = Some(first);
-    while let Some(piece) = next {
+    for piece in std::iter::once(first).chain(pieces) {
+        let Some(piece) = piece else { return writer.end() };
         let source = Rc::new(RowSource::Piece(scenario, Arc::new(piece)));
         writer.rows(&columns, launches_of(&source))?;
-        let Ok(piece) = pieces.recv() else { return Ok(()) };
-        next = piece;
     }
-    writer.end()
+    Ok(())
 }
 
 /// A block with what it takes of an SM.
