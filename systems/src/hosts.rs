@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 pub use applications::usage_sums::UsageDetail;
-pub use applications::{ScheduleError, Scheduler, gpu_evr};
+pub use applications::{Alone, ScheduleError, Scheduler, gpu_evr};
 pub use real_time::grid::GridError;
 pub use real_time::jobs::{Policy, TaskJob};
 pub use real_time::{RunOptions, Strategy, TaskRun, TaskRunError, run_tasks};

@@ -16,6 +16,7 @@ use crate::trace::{Observer, Trace};
 
 use gpu_evr::{EvrLog, EvrRules, GpuEvr, MAX_SMS};
 use usage_sums::{MAX_SM_COUNTS, UsageDetail, UsageSums};
+pub use whole::Alone;
 use whole::{global_edf, plain_streams, timegraph};
 
 named! {
@@ -83,7 +84,7 @@ impl Scheduler {
     /// # Errors
     /// [`ScheduleError`] if the scheduler does not work on the device, or the run cannot be represented.
     pub fn run(self, set: &ApplicationSet, rules: EvrRules) -> Result<Trace, ScheduleError> {
-        let gpu = run_observed(set, self, rules, Gpu::new(&set.device, GpuOptions::default()))?;
+        let gpu = run_observed((set, self, rules), Gpu::new(&set.device, GpuOptions::default()), false)?;
         Ok(gpu.into_trace())
     }
 
@@ -106,8 +107,38 @@ impl Scheduler {
     /// # Errors
     /// As [`Scheduler::run`].
     pub fn usage(self, set: &ApplicationSet, rules: EvrRules, detail: UsageDetail) -> Result<Usage, ScheduleError> {
+        match detail {
+            UsageDetail::Totals => self.totals(set, rules, &mut Alone::default()),
+            UsageDetail::SmsOverTime(_) => self.usage_of_run((set, rules), detail, false),
+        }
+    }
+
+    /// As [`Scheduler::usage`] without numbers over time. What applications take alone is kept for other injections of
+    /// the same ones.
+    ///
+    /// # Errors
+    /// As [`Scheduler::run`].
+    pub fn totals(self, set: &ApplicationSet, rules: EvrRules, alone: &mut Alone) -> Result<Usage, ScheduleError> {
+        self.check(&set.device)?;
+        self.check_work(set)?;
+        // What is limited is counted operation by operation.
+        let is_counted = [Counted::Operations, Counted::Blocks].into_iter().any(|what| effort::left(what).is_some());
+        let known = if is_counted { None } else { alone.usage(self, set) };
+        match known {
+            Some(usage) => Ok(usage),
+            None => self.usage_of_run((set, rules), UsageDetail::Totals, !is_counted),
+        }
+    }
+
+    fn usage_of_run(
+        self,
+        (set, rules): (&ApplicationSet, EvrRules),
+        detail: UsageDetail,
+        joins_rounds: bool,
+    ) -> Result<Usage, ScheduleError> {
         let sums = UsageSums::new(set.device.sms, set.injections.len(), detail);
-        match run_observed(set, self, rules, Gpu::observed_by(sums, &set.device, GpuOptions::default())) {
+        let gpu = Gpu::observed_by(sums, &set.device, GpuOptions::default());
+        match run_observed((set, self, rules), gpu, joins_rounds) {
             Ok(gpu) => Ok(gpu.into_back_and_observer().1.into_usage()),
             // There is no trace: what is full are the sums.
             Err(ScheduleError::Run(RunError::TraceFull(_))) => Err(ScheduleError::TooManySmCounts),
@@ -167,14 +198,14 @@ impl Scheduler {
 }
 
 fn run_observed<O: Observer>(
-    set: &ApplicationSet,
-    scheduler: Scheduler,
-    rules: EvrRules,
+    (set, scheduler, rules): (&ApplicationSet, Scheduler, EvrRules),
     mut gpu: Gpu<ContextBackend, O>,
+    joins_rounds: bool,
 ) -> Result<Gpu<ContextBackend, O>, ScheduleError> {
     scheduler.check(&set.device)?;
     scheduler.check_work(set)?;
     match scheduler {
+        Scheduler::GpuEvr if joins_rounds => gpu.run(&mut GpuEvr::new(set, rules).join_rounds())?,
         Scheduler::GpuEvr => gpu.run(&mut GpuEvr::new(set, rules))?,
         Scheduler::TimeGraph => gpu.run(&mut timegraph(set))?,
         Scheduler::GlobalEdf => gpu.run(&mut global_edf(set))?,

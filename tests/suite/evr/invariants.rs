@@ -124,11 +124,14 @@ proptest! {
     }
 
     #[test]
-    fn sums_that_are_kept_without_a_trace_are_those_of_the_trace(seed in any::<u64>(), count in 1_u32..25) {
+    fn sums_that_are_kept_without_a_trace_are_those_of_the_trace(
+        seed in any::<u64>(), count in 1_u32..25, alternative in 0_usize..8,
+    ) {
         let set = small_thirteen(count, seed);
-        for scheduler in Scheduler::ALL {
-            let trace = run(&set, scheduler, EvrRules::default());
-            let rules = EvrRules::default();
+        let (_, changed) = EvrRules::default().alternatives().swap_remove(alternative);
+        let by_default = Scheduler::ALL.map(|scheduler| (scheduler, EvrRules::default()));
+        for (scheduler, rules) in by_default.into_iter().chain([(Scheduler::GpuEvr, changed)]) {
+            let trace = run(&set, scheduler, rules);
             let usage = scheduler.usage(&set, rules, UsageDetail::ALL_SMS_OVER_TIME).expect("it runs");
             prop_assert_eq!(&usage, &Usage::of(&trace, &segments(&trace), set.injections.len()), "{}", scheduler);
             let totals = scheduler.usage(&set, rules, UsageDetail::Totals).expect("it runs");

@@ -12,7 +12,7 @@ use crate::device::Device;
 use crate::effort;
 use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
-use crate::hosts::{Scheduler, UsageDetail};
+use crate::hosts::{Alone, Scheduler};
 use crate::json::{Node, Problem};
 use crate::statistics::Measure;
 use crate::time::Duration;
@@ -198,22 +198,23 @@ pub(super) fn periods(injections: Injections) -> (u32, u32) {
 }
 
 impl Point for EvrPoint {
-    /// The applications of the row computed last, to get injections.
-    type Kept<'p> = Option<(Arc<ApplicationSet>, ApplicationSet)>;
+    /// The applications of the row computed last, to get injections, and what they take alone.
+    type Kept<'p> = Option<(Arc<ApplicationSet>, ApplicationSet, Alone)>;
 
     fn columns() -> &'static str {
         "met,violation_ns,utilization,mean_power_w,application_power_w,energy_per_application_j"
     }
 
     fn values(&self, samples: Range<u64>, kept: &mut Self::Kept<'_>) -> Result<String, String> {
-        if !kept.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, &self.set)) {
+        if !kept.as_ref().is_some_and(|(of, ..)| Arc::ptr_eq(of, &self.set)) {
             *kept = None;
         }
-        let (_, own) = kept.get_or_insert_with(|| (Arc::clone(&self.set), (*self.set).clone()));
+        let (_, own, alone) =
+            kept.get_or_insert_with(|| (Arc::clone(&self.set), (*self.set).clone(), Alone::default()));
         // A row has one sample: quantities of several would have to be rounded.
         own.injections =
             self.injections.draw(&self.set, self.seed, samples.start).map_err(|error| error.to_string())?;
-        let usage = self.scheduler.usage(own, self.rules, UsageDetail::Totals).map_err(|error| error.to_string())?;
+        let usage = self.scheduler.totals(own, self.rules, alone).map_err(|error| error.to_string())?;
         let outcome = Outcome::of_usage(own, self.scheduler.name(), usage);
         Ok(PointTally::quantities(&outcome).map(|quantity| quantity.to_string()).join(","))
     }

@@ -88,6 +88,15 @@ impl<'a> GpuEvr<'a> {
         }
     }
 
+    /// Launches rounds of blocks as one between which nothing is decided, if the device takes the same time for that:
+    /// operations are fewer and longer, and sums over a run are the same.
+    pub(super) fn join_rounds(mut self) -> Self {
+        let device = &self.set.device;
+        let gaps = [device.launch_latency, device.kernel_gap, device.block_gap];
+        self.mapping.joins_rounds = gaps.iter().all(|&gap| gap == Duration::ZERO);
+        self
+    }
+
     /// What it knew and did.
     pub fn into_log(self) -> EvrLog {
         self.log
@@ -111,14 +120,15 @@ impl<'a> GpuEvr<'a> {
         }
     }
 
-    /// Asks to be woken when the next application arrives or becomes urgent. One wake-up that moves, instead of one
-    /// for each of them, keeps the GPU's calendar short.
-    fn wake_for_the_next(&mut self, gpu: &mut impl GpuInterface) {
+    /// Asks to be woken when the next application arrives or becomes urgent, and says when that is. One wake-up that
+    /// moves, instead of one for each of them, keeps the GPU's calendar short.
+    fn wake_for_the_next(&mut self, gpu: &mut impl GpuInterface) -> Instant {
         let next = self.next_arrival().into_iter().chain(self.workload_manager.next_promotion()).min();
         if let Some(at) = next.filter(|_| next != self.wake) {
             gpu.wake_at(at, 0);
             self.wake = next;
         }
+        next.unwrap_or(Instant::MAX)
     }
 }
 
@@ -154,10 +164,10 @@ impl Host for GpuEvr<'_> {
             self.log.reallocations += u64::from(self.gpu_manager.reallocate(gpu.now()));
         }
         self.log.reallocations += u64::from(self.gpu_manager.reallocate(gpu.now()));
-        self.wake_for_the_next(gpu);
+        let until = self.wake_for_the_next(gpu);
         self.gpu_manager.lend();
         self.mapping.hand_over(&mut self.gpu_manager);
-        Ok(self.mapping.launch(gpu, &mut self.gpu_manager)?)
+        Ok(self.mapping.launch(gpu, &mut self.gpu_manager, until)?)
     }
 }
 

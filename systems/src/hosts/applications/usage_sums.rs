@@ -107,9 +107,18 @@ impl UsageSums {
         // What was counted up to some instant is not counted again.
         self.usage.busy_ns += u128::from(end.since(start.max(sm.of_any)).as_ns());
         sm.of_any = sm.of_any.max(end);
-        sm.of_each.retain(|&(known, until)| known == injection || until > start);
-        let known = sm.of_each.iter().position(|&(known, _)| known == injection);
-        let own = known.unwrap_or_else(|| {
+        let (mut own, mut index) = (None, 0);
+        while let Some(&(known, until)) = sm.of_each.get(index) {
+            if known == injection {
+                own = Some(index);
+            } else if until <= start {
+                // What comes in its place is looked at next, and what was found stands before it.
+                sm.of_each.swap_remove(index);
+                continue;
+            }
+            index += 1;
+        }
+        let own = own.unwrap_or_else(|| {
             sm.of_each.push((injection, start));
             sm.of_each.len() - 1
         });

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::applications::{ApplicationSet, Class, Injection};
+use super::Scheduler;
+use super::usage_sums::{UsageDetail, UsageSums};
+use crate::applications::{ApplicationSet, ApplicationUsage, Class, Injection, Usage};
 use crate::device::{CopyDirection, SmMask};
-use crate::gpu::{GpuEvent, GpuInterface, Host, RunError, SubmitError};
+use crate::gpu::{Gpu, GpuEvent, GpuInterface, GpuOptions, Host, RunError, SubmitError};
 use crate::time::{Duration, Instant};
 use crate::workload::{
     BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, OperationId, OperationKind, Origin, StreamId, StreamSpec,
@@ -190,7 +192,11 @@ impl<R: Ord> Host for OneAtATime<'_, R> {
 /// framework that handles one application at a time; its reservations, which bound the GPU time of a task, play no part
 /// there and none here. A running application is never preempted.
 pub(super) fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
-    OneAtATime::new(set, |set, injection| set.of(injection).map_or(Class::Low, |(application, _)| application.class))
+    OneAtATime::new(set, class_of)
+}
+
+fn class_of(set: &ApplicationSet, injection: &Injection) -> Class {
+    set.of(injection).map_or(Class::Low, |(application, _)| application.class)
 }
 
 /// Global EDF, as GPU-EvR was compared with it: one application at a time on the whole GPU, the earliest due first; of
@@ -201,7 +207,75 @@ pub(super) fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
 /// framework that handles one application at a time; the CPUs play no part there and none here. A running application
 /// is never preempted.
 pub(super) fn global_edf(set: &ApplicationSet) -> impl Host<Error = RunError> {
-    OneAtATime::new(set, |_, injection| injection.due())
+    OneAtATime::new(set, due_of)
+}
+
+fn due_of(_: &ApplicationSet, injection: &Injection) -> Instant {
+    injection.due()
+}
+
+/// What each application of a set takes that has the GPU to itself, as far as that was asked for: it is the same
+/// whenever it comes.
+#[derive(Debug, Default)]
+pub struct Alone(Vec<Option<Usage>>);
+
+impl Alone {
+    /// The sums over a run under a scheduler that gives the GPU to one application at a time. `None`: that takes a
+    /// simulation, under others, where what an application holds comes free after its end, and where it fails.
+    pub(super) fn usage(&mut self, scheduler: Scheduler, set: &ApplicationSet) -> Option<Usage> {
+        match scheduler {
+            _ if set.device.block_gap > Duration::ZERO => None,
+            Scheduler::TimeGraph => self.one_at_a_time(set, class_of),
+            Scheduler::GlobalEdf => self.one_at_a_time(set, due_of),
+            Scheduler::GpuEvr | Scheduler::PlainStreams => None,
+        }
+    }
+
+    fn one_at_a_time<R: Ord>(
+        &mut self,
+        set: &ApplicationSet,
+        rank: fn(&ApplicationSet, &Injection) -> R,
+    ) -> Option<Usage> {
+        let mut to_come: BTreeSet<(Instant, u32)> =
+            (0..).zip(&set.injections).map(|(number, injection)| (injection.arrival, number)).collect();
+        let mut waiting = BTreeSet::new();
+        let mut sums = UsageSums::new(set.device.sms, set.injections.len(), UsageDetail::Totals).into_usage();
+        loop {
+            while let Some(&(_, number)) = to_come.first().filter(|(arrival, _)| *arrival <= sums.end) {
+                to_come.pop_first();
+                waiting.insert((rank(set, set.injections.get(number as usize)?), number));
+            }
+            let Some((_, number)) = waiting.pop_first() else {
+                let Some(&(arrival, _)) = to_come.first() else { return Some(sums) };
+                sums.end = arrival;
+                continue;
+            };
+            let alone = self.of(set, set.injections.get(number as usize)?)?;
+            let own = alone.applications.first()?;
+            let after = sums.end.since(Instant::ZERO);
+            let at = |then: Instant| then.checked_add(after).filter(|&then| then < Instant::MAX);
+            *sums.applications.get_mut(number as usize)? =
+                ApplicationUsage { start: Some(at(own.start?)?), end: Some(at(own.end?)?), ..*own };
+            sums.busy_ns += alone.busy_ns;
+            sums.end = at(alone.end)?;
+        }
+    }
+
+    fn of(&mut self, set: &ApplicationSet, injection: &Injection) -> Option<&Usage> {
+        let index = injection.application as usize;
+        if self.0.len() <= index {
+            self.0.resize(set.applications.len().max(index + 1), None);
+        }
+        if self.0[index].is_none() {
+            let mut only = set.clone();
+            only.injections = vec![Injection { arrival: Instant::ZERO, ..*injection }];
+            let sums = UsageSums::new(set.device.sms, 1, UsageDetail::Totals);
+            let mut gpu = Gpu::observed_by(sums, &set.device, GpuOptions::default());
+            gpu.run(&mut plain_streams(&only)).ok()?;
+            self.0[index] = Some(gpu.into_back_and_observer().1.into_usage());
+        }
+        self.0[index].as_ref()
+    }
 }
 
 /// Plain CUDA streams: what a user gets who installs no framework at all.

@@ -87,8 +87,8 @@ impl<'a> WorkloadManager<'a> {
     /// is asked to reallocate. With [`FullGpu::Reclaim`], SMs that lower classes can give up count as there, too.
     pub(crate) fn submit_next(&mut self, now: Instant, gpu: &mut GpuManager<'a>) -> bool {
         let rules = self.rules;
-        let available_sm = gpu.available_sm();
         let Some(queue) = self.next_queue() else { return false };
+        let available_sm = gpu.available_sm();
         let may_submit = |app: &RunningApp<'_>| {
             available_sm > 0 || (rules.full_gpu == FullGpu::Reclaim && gpu.can_reclaim_for(app.class))
         };

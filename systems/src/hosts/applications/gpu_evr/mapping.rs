@@ -9,6 +9,7 @@ use crate::device::CopyDirection;
 use crate::gpu::{GpuInterface, SubmitError};
 use crate::hosts::applications::whole::{Catalogue, KernelKey};
 use crate::proven::Proven;
+use crate::time::{Duration, Instant};
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, StreamSpec};
 
 /// SMs that GPU-EvR can tell apart: the bits of an SM mask.
@@ -22,6 +23,8 @@ pub(super) struct Mapping<'a> {
     free: SmSet,
     /// Whether every application has the SMs that it should have.
     settled: bool,
+    /// Whether rounds of blocks between which nothing is decided are launched as one.
+    pub(super) joins_rounds: bool,
     /// One stream for each SM. A launch goes to the stream of the lowest SM that it covers: so it never queues behind
     /// another launch, because that SM is idle.
     streams: Vec<StreamId>,
@@ -35,7 +38,7 @@ pub(super) struct Mapping<'a> {
     submitted: FxHashMap<OperationId, (u32, Option<u32>)>,
 }
 
-/// Blocks that were launched together, one group for each of these SMs; they end together.
+/// Blocks that were launched together, a group or so many rounds of one for each of these SMs; they end together.
 #[derive(Debug, Clone, Copy)]
 struct Launch {
     sms: SmSet,
@@ -48,6 +51,7 @@ impl<'a> Mapping<'a> {
             catalogue: Catalogue::new(set),
             free: SmSet::first(set.device.sms),
             settled: true,
+            joins_rounds: false,
             streams: Vec::new(),
             launched: vec![None; set.device.sms as usize],
             copy_out: Vec::new(),
@@ -106,15 +110,23 @@ impl<'a> Mapping<'a> {
         self.settled = manager.running().iter().all(|app| app.owned.len() == app.target());
     }
 
-    /// Submits what can start.
+    /// Submits what can start. Up to `until` no application comes or becomes urgent.
     pub(super) fn launch(
         &mut self,
         gpu: &mut impl GpuInterface,
         manager: &mut GpuManager<'_>,
+        until: Instant,
     ) -> Result<(), SubmitError> {
         for number in std::mem::take(&mut self.copy_out) {
             self.copy(gpu, number, CopyDirection::DeviceToHost)?;
         }
+        // Nor does any application end, which is the only other reason to decide anew.
+        let undecided = if self.joins_rounds && self.settled {
+            let ends = manager.running().iter().filter_map(RunningApp::kernels_left_at_least);
+            ends.fold(until.since(gpu.now()), Duration::min)
+        } else {
+            Duration::ZERO
+        };
         for app in manager.running_mut() {
             if app.progress == Stage::Submitted {
                 if self.copy(gpu, app.number, CopyDirection::HostToDevice)? {
@@ -123,7 +135,7 @@ impl<'a> Mapping<'a> {
                     app.begin_kernels();
                 }
             }
-            self.launch_blocks(gpu, app)?;
+            self.launch_blocks(gpu, app, undecided)?;
         }
         Ok(())
     }
@@ -149,8 +161,14 @@ impl<'a> Mapping<'a> {
         Ok(operation.is_some())
     }
 
-    /// Fills the idle SMs of an application with blocks of its present kernel, as far as there are any.
-    fn launch_blocks(&mut self, gpu: &mut impl GpuInterface, app: &mut RunningApp<'_>) -> Result<(), SubmitError> {
+    /// Fills the idle SMs of an application with blocks of its present kernel, as far as there are any. Full rounds on
+    /// all its SMs that are over within `undecided` are one, whose blocks run as long as all of them.
+    fn launch_blocks(
+        &mut self,
+        gpu: &mut impl GpuInterface,
+        app: &mut RunningApp<'_>,
+        undecided: Duration,
+    ) -> Result<(), SubmitError> {
         let Stage::Kernel { kernel, submitted, .. } = app.progress else { return Ok(()) };
         if app.idle.is_empty() {
             return Ok(());
@@ -159,12 +177,20 @@ impl<'a> Mapping<'a> {
         let sms = app.idle.lowest_of(left);
         let Some(lowest) = sms.lowest() else { return Ok(()) };
         let blocks = left.min(sms.len().saturating_mul(app.profile.blocks_per_sm(kernel)));
+        let block_time = app.profile.block_time(kernel, app.owned.len());
+        let mut rounds = 1;
+        if app.idle == app.owned
+            && let Some(within) = undecided.as_ns().checked_div(block_time.as_ns())
+        {
+            rounds = u32::try_from(within).unwrap_or(u32::MAX).min(left / blocks).max(1);
+        }
         let kernel = u32::try_from(kernel).proven("a file has fewer than 2^32 kernels");
         let key = KernelKey {
             application: self.catalogue.injection(app.number).application,
             kernel,
             blocks,
-            block_time: app.profile.block_time(kernel as usize, app.owned.len()),
+            // No longer than the whole kernel, whose time the profile has.
+            block_time: block_time.repeated(rounds.into()),
             sm_mask: Some(sms.mask()),
         };
         let id = self.catalogue.kernel(gpu, key)?;
@@ -172,9 +198,9 @@ impl<'a> Mapping<'a> {
         let origin = Origin { thread: app.number, iteration: kernel };
         let operation = gpu.submit(stream, OperationKind::Kernel(id), origin)?;
         self.submitted.insert(operation, (app.number, Some(lowest)));
-        self.launched[lowest as usize] = Some(Launch { sms, blocks });
+        self.launched[lowest as usize] = Some(Launch { sms, blocks: blocks * rounds });
         app.idle.remove(sms);
-        app.count_submitted(blocks);
+        app.count_submitted(blocks * rounds);
         Ok(())
     }
 }

@@ -171,6 +171,21 @@ impl<'a> RunningApp<'a> {
         }
     }
 
+    /// How long at least until its kernels have completed, if it keeps the SMs that it has; `None`: without any.
+    pub(super) fn kernels_left_at_least(&self) -> Option<Duration> {
+        let stage = match self.progress {
+            Stage::Submitted | Stage::CopyIn => Stage::Kernel { kernel: 0, launch: 0, submitted: 0, completed: 0 },
+            // Blocks that run may end at once.
+            Stage::Kernel { kernel, launch, submitted, .. } => {
+                Stage::Kernel { kernel, launch, submitted, completed: submitted }
+            }
+            Stage::KernelsDone => Stage::KernelsDone,
+        };
+        let sms = Some(self.owned.len()).filter(|&sms| sms > 0)?;
+        let left = remaining(self.profile, &stage, sms, Remaining::Rounds);
+        Some(Duration::from_ns(left.as_ns() - self.profile.copy_out().as_ns()))
+    }
+
     /// Its first kernel may start.
     pub(super) fn begin_kernels(&mut self) {
         self.progress = Stage::Kernel { kernel: 0, launch: 0, submitted: 0, completed: 0 };
