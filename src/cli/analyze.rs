@@ -105,7 +105,7 @@ impl Analyze {
             bail!("--runnable-times is about one run: leave out --ladder");
         }
         let stated = self.run.stated_block_times()?;
-        let block_times = if stated.is_some() { BlockTimes::Declared } else { BlockTimes::UpToStated };
+        let block_times = if stated.is_some() { BlockTimes::AsStated } else { BlockTimes::UpToStated };
         if stated.is_some() && (self.sporadic || self.ladder) {
             bail!("--block-times {{stated, BEST..WORST}} is about given releases: leave out --sporadic and --ladder");
         }

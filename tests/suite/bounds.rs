@@ -94,7 +94,7 @@ fn all_blocks_of_a_last_wave_keep_others_out_for_as_long_as_is_stated() {
         let bound = BoundOptions { block_times, order: ReleaseOrder::Any };
         rows(&judged(&scenario, &SearchOptions { bound, ..SearchOptions::default() }))[2].3
     };
-    assert_eq!(of_d(BlockTimes::Declared), Some(Verdict::Proven));
+    assert_eq!(of_d(BlockTimes::AsStated), Some(Verdict::Proven));
     assert_eq!(of_d(BlockTimes::UpToStated), Some(Verdict::Missed));
 }
 
@@ -202,7 +202,7 @@ fn shorter_blocks_and_the_witness_that_shows_them_are_found() {
     let finish = job.finish(|operation| run.trace.operations()[operation as usize].finish()).expect("it finishes");
     assert_eq!(Some(finish.since(job.released)), verdicts.jobs[2].worst_found_ns);
     // With the times as they are declared there is no such run.
-    let bound = BoundOptions { block_times: BlockTimes::Declared, order: ReleaseOrder::Declared };
+    let bound = BoundOptions { block_times: BlockTimes::AsStated, order: ReleaseOrder::Declared };
     let declared = judged(&scenario, &SearchOptions { bound, ..options });
     assert_eq!(rows(&declared)[2], ("S2", 6.0, Some(6.0), Some(Verdict::Proven)));
 }

@@ -214,7 +214,7 @@ fn holds(sample: &Sample, seed: u64, effort: Effort, tally: &Tally) -> TestCaseR
     for (block_times, order) in [
         (BlockTimes::UpToStated, ReleaseOrder::Any),
         (BlockTimes::UpToStated, ReleaseOrder::Declared),
-        (BlockTimes::Declared, ReleaseOrder::Any),
+        (BlockTimes::AsStated, ReleaseOrder::Any),
     ] {
         given(&scenario, BoundOptions { block_times, order }, seed, effort, tally)?;
     }

@@ -141,7 +141,7 @@ fn no_block_of_a_run_that_is_found_takes_longer_than_its_own_time() {
             takes + 1
         );
         let scenario = Scenario::from_json("own.json", &text, &ReadOptions::default()).expect("it is sound");
-        for block_times in [BlockTimes::UpToStated, BlockTimes::Declared] {
+        for block_times in [BlockTimes::UpToStated, BlockTimes::AsStated] {
             let bound = BoundOptions { block_times, ..BoundOptions::default() };
             let job = judged(&scenario, &SearchOptions { bound, ..SearchOptions::default() }).jobs.swap_remove(0);
             assert_eq!(job.worst_found_ns, Some(Duration::from_ns(takes)), "{own}");

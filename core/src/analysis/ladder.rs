@@ -42,7 +42,7 @@ impl Rung {
     /// What bounds and search hold for, of those under which releases are given or late by their jitter only.
     fn options(self) -> BoundOptions {
         let block_times = match self {
-            Self::StatedTimes | Self::OrderAndTimes => BlockTimes::Declared,
+            Self::StatedTimes | Self::OrderAndTimes => BlockTimes::AsStated,
             _ => BlockTimes::UpToStated,
         };
         let order = match self {

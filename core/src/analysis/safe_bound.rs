@@ -45,7 +45,7 @@ mod carried_over;
 mod explore;
 mod fill;
 mod graph;
-mod one_instant;
+mod release_orders;
 mod state;
 mod weights;
 mod windows;
@@ -87,7 +87,7 @@ impl SafeBounds {
         let known = |operations: &[Analysed], share: usize| {
             let graph = graph(operations, graph::in_this_order(operations, &rules));
             let weights = Weights::new(scenario.device(), &graph.classes);
-            windows::finish_bounds(&graph, &weights, share)
+            windows::window_bounds(&graph, &weights, share)
         };
         if options.order == ReleaseOrder::Declared {
             return Self { finish: known(operations, 1), waits_are_too_many: false };
@@ -95,7 +95,7 @@ impl SafeBounds {
         let places = by_program(scenario, operations);
         let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
         let most = MOST_TOGETHER.checked_div(sorted.len()).unwrap_or(1).max(1);
-        let of_sorted = if let Some(orders) = one_instant::orders(&sorted, &rules, most) {
+        let of_sorted = if let Some(orders) = release_orders::orders(&sorted, &rules, most) {
             // Every run has one of them.
             let mut latest: Vec<Option<Instant>> = vec![Some(Instant::ZERO); sorted.len()];
             for order in &orders {
@@ -262,17 +262,15 @@ pub enum BlockTimes {
     #[default]
     UpToStated,
     /// For any time between the shortest and the longest that are stated; copies for just what is stated. A bound of
-    /// this kind says nothing about blocks that run shorter than declared.
-    Declared,
+    /// this kind says nothing about blocks that run shorter than stated.
+    #[serde(rename = "declared")]
+    AsStated,
 }
 
 impl BlockTimes {
     /// The shortest time of what takes no less than that as it is stated.
     pub(super) fn shortest(self, stated: Duration) -> Duration {
-        match self {
-            Self::UpToStated => Duration::ZERO,
-            Self::Declared => stated,
-        }
+        if self == Self::AsStated { stated } else { Duration::ZERO }
     }
 }
 

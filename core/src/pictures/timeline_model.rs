@@ -81,8 +81,7 @@ pub(super) struct FreeLanes(Vec<Instant>);
 impl FreeLanes {
     /// The first lane that is free when `time` begins, which is taken until it ends; a new one if there is none.
     pub(super) fn take(&mut self, time: &Range<Instant>) -> usize {
-        let free = self.0.iter().position(|free_from| *free_from <= time.start);
-        let lane = free.unwrap_or(self.0.len());
+        let lane = self.0.iter().position(|free_from| *free_from <= time.start).unwrap_or(self.0.len());
         self.0.resize(self.0.len().max(lane + 1), time.end);
         self.0[lane] = time.end;
         lane

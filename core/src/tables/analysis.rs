@@ -88,7 +88,7 @@ impl<'s> AnalysisReport<'s> {
         // Before there are verdicts, which are large as well.
         let own = run.jobs();
         let mut verdicts = judge_known(scenario, (run, &own), &bounds, &options, watch)?;
-        if bounds.options.block_times == BlockTimes::Declared {
+        if bounds.options.block_times == BlockTimes::AsStated {
             verdicts.notes.push(format!("{STATED_TIMES}: shorter ones may make jobs late"));
         }
         let doubts: Vec<String> =
@@ -138,7 +138,7 @@ impl<'s> AnalysisReport<'s> {
     }
 }
 
-/// What verdicts under [`BlockTimes::Declared`] hold for.
+/// What verdicts under [`BlockTimes::AsStated`] hold for.
 const STATED_TIMES: &str =
     "verdicts hold for blocks that take no less than their shortest stated time, and copies that take what is stated";
 
@@ -178,7 +178,7 @@ impl Report for AnalysisReport<'_> {
         if let Some(text) = self.scenario.proven_under() {
             page.line(&text);
         }
-        if self.verdicts.options.block_times == BlockTimes::Declared {
+        if self.verdicts.options.block_times == BlockTimes::AsStated {
             page.line(STATED_TIMES);
         }
         if let Some(slack) = &self.slack {

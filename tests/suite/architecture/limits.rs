@@ -29,7 +29,7 @@ const TOLD: [(&str, &str, &[Constant]); 38] = [
         "no more than {} operations are looked at",
         &[("safe_bound/carried_over.rs", "MOST_UNFINISHED")],
     ),
-    ("docs/analysis.md", "there are {} classes or fewer", &[("safe_bound/one_instant.rs", "MOST_ORDERS")]),
+    ("docs/analysis.md", "there are {} classes or fewer", &[("safe_bound/release_orders.rs", "MOST_ORDERS")]),
     ("docs/analysis.md", "no more than {} operations in all of them", &[("analysis/safe_bound.rs", "MOST_TOGETHER")]),
     ("docs/analysis.md", "more than {} such waits", &[("safe_bound/graph.rs", "MOST_WAITS")]),
     ("docs/analysis.md", "more than {} operations, or a", &[("search/affordable.rs", "MOST_UNJUDGED")]),

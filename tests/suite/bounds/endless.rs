@@ -88,7 +88,7 @@ fn after_a_horizon(horizon: &str) -> (Option<Verdict>, Option<Duration>) {
                 "operations": [{{"kernel": "t"}}]}}]}}"#
     );
     let scenario = Scenario::from_json("after.json", &text, &ReadOptions::default()).expect("it is sound");
-    let bound = BoundOptions { block_times: BlockTimes::Declared, ..BoundOptions::default() };
+    let bound = BoundOptions { block_times: BlockTimes::AsStated, ..BoundOptions::default() };
     let judged = judged(&scenario, &SearchOptions { runs: 50, bound, ..SearchOptions::default() });
     let run = simulate(&scenario).expect("it runs");
     let of_s = judged.jobs.iter().find(|job| &*job.stream == "S").expect("it is judged");

@@ -29,7 +29,7 @@ fn judge_jobs(sms: u32, jobs: &[Job]) -> JobVerdicts<'static> {
             )
         })
         .collect();
-    let bound = BoundOptions { block_times: BlockTimes::Declared, order: ReleaseOrder::Declared };
+    let bound = BoundOptions { block_times: BlockTimes::AsStated, order: ReleaseOrder::Declared };
     let options = SearchOptions { bound, runs: 3_000, ..SearchOptions::default() };
     judged(&scenario(&kernels.join(", "), &streams.join(", "), &device), &options)
 }

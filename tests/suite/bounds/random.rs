@@ -221,7 +221,7 @@ fn pipelines() -> impl Strategy<Value = Sample> {
 
 pub(super) fn options() -> impl Strategy<Value = BoundOptions> {
     (any::<bool>(), any::<bool>()).prop_map(|(shorter, as_declared)| BoundOptions {
-        block_times: if shorter { BlockTimes::UpToStated } else { BlockTimes::Declared },
+        block_times: if shorter { BlockTimes::UpToStated } else { BlockTimes::AsStated },
         order: if as_declared { ReleaseOrder::Declared } else { ReleaseOrder::Any },
     })
 }
@@ -298,7 +298,7 @@ proptest! {
 #[test]
 #[ignore = "a long campaign"]
 fn long_campaign_of_bounds() {
-    for block_times in [BlockTimes::UpToStated, BlockTimes::Declared] {
+    for block_times in [BlockTimes::UpToStated, BlockTimes::AsStated] {
         let name = format!("jobs, given releases, {block_times:?}");
         let said = campaign(&name, 5_000, &(sample(), any::<u64>()), |(sample, seed)| {
             ratios(&sample, BoundOptions { block_times, ..BoundOptions::default() }, seed, 200)

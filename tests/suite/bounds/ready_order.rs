@@ -231,7 +231,7 @@ proptest! {
                     nodes.join(", ")
                 ),
             );
-            let bound = BoundOptions { block_times: BlockTimes::Declared, ..BoundOptions::default() };
+            let bound = BoundOptions { block_times: BlockTimes::AsStated, ..BoundOptions::default() };
             let verdicts = judged(&scenario, &SearchOptions { bound, runs: 128, ..SearchOptions::default() });
             (verdicts.jobs[0].worst_found_ns, verdicts.jobs[0].verdict)
         };

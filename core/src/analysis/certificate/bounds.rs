@@ -48,7 +48,7 @@ pub(super) struct Weight {
 }
 
 /// How much the blocks of the kernels of the highest `levels` weigh, in parts of `scale`.
-pub(super) struct Weights {
+pub(super) struct KernelWeights {
     of_kernel: BTreeMap<usize, u64>,
     /// What keeps a head out of all SMs.
     pub(super) all_sms: u64,
@@ -81,7 +81,7 @@ impl Shared {
 
     fn with_scale(launches: &Launches, scenario: &Scenario, levels: usize, scale: u64) -> Option<Self> {
         let upper = || launches.all.iter().filter(|launch| launch.level < levels);
-        let weights = Weights::new(launches, scenario, levels, scale)?;
+        let weights = KernelWeights::new(launches, scenario, levels, scale)?;
         let all_sms = weights.all_sms;
         let blocking = launches.blocking(levels);
         let mut intervals: Vec<BusyInterval> = Vec::new();
@@ -157,7 +157,7 @@ impl BusyInterval {
     }
 }
 
-impl Weights {
+impl KernelWeights {
     /// With this scale; `None`: a sum is too large.
     pub(super) fn new(launches: &Launches, scenario: &Scenario, levels: usize, scale: u64) -> Option<Self> {
         let device = scenario.device();
@@ -287,7 +287,7 @@ impl Responses {
         scale: u64,
         known: impl Fn(usize, usize) -> Option<Duration>,
     ) -> Option<Self> {
-        let weights = Weights::new(launches, scenario, levels, scale)?;
+        let weights = KernelWeights::new(launches, scenario, levels, scale)?;
         let blocking = launches.blocking(levels);
         let mut terms: Vec<Term> = Vec::new();
         for launch in launches.all.iter().filter(|launch| launch.level < levels) {

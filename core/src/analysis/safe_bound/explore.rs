@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::fill::KeepOutTest;
 use super::fill::{Filling, MayRun, later_of, latest_starts};
 use super::graph::{Graph, Node, Work};
-use super::one_instant::Twins;
+use super::release_orders::Twins;
 use super::state::{Dispatched, Interval, State};
 use super::state::{Eligible, Entries};
 use super::weights::Weights;
@@ -82,7 +82,7 @@ pub(super) fn count(operations: usize) -> u32 {
 
 /// By when each operation has finished in every run, under every work-conserving placement; `None`: not found. And how
 /// many states were looked at.
-pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> (Vec<Option<Instant>>, usize) {
+pub(super) fn explored_bounds(graph: &Graph, weights: &Weights<'_>, extent: &Extent) -> (Vec<Option<Instant>>, usize) {
     let mut explorer = Explorer::new(graph, weights, Twins::new(graph, &extent.goal));
     let (mut complete, states) = explorer.explore(extent);
     explorer.twins.spread(graph, &mut explorer.finish, &mut complete);

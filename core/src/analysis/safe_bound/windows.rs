@@ -39,7 +39,7 @@ const EXPLORATIONS: usize = 12;
 const AFTER_GIVING_UP: usize = 4;
 
 /// By when each operation has finished in every run; `None`: not known.
-pub(super) fn finish_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) -> Vec<Option<Instant>> {
+pub(super) fn window_bounds(graph: &Graph, weights: &Weights<'_>, share: usize) -> Vec<Option<Instant>> {
     let mut known = vec![None; graph.nodes.len()];
     carried_over::tighten(graph, weights, &mut known);
     let restarts = restarts(graph, &known);
@@ -172,7 +172,7 @@ impl Window<'_> {
             let Some((part, numbers)) = self.down_to(level, known) else { continue };
             let over = if self.is_whole() { 0 } else { self.from.as_ns() };
             let (bounds, states) =
-                explore::finish_bounds(&part, weights, &Extent { over, most_states: most, ..Extent::all(&part) });
+                explore::explored_bounds(&part, weights, &Extent { over, most_states: most, ..Extent::all(&part) });
             explored.states += states;
             if states > most {
                 explored.is_given_up = true;
@@ -393,7 +393,7 @@ impl Phased<'_> {
             graph.add_lower((stream, level), Instant::ZERO, u64::MAX, work);
         }
         let extent = Extent { over: release, goal, most_states: MOST_STATES_OF_A_JOB };
-        let (finish, _) = explore::finish_bounds(&graph, weights, &extent);
+        let (finish, _) = explore::explored_bounds(&graph, weights, &extent);
         numbers.into_iter().map(|number| Some(finish[number]?.as_ns().saturating_sub(release))).collect()
     }
 }
@@ -495,6 +495,6 @@ pub(in crate::analysis) fn bounds_on_processors(processors: u32, jobs: &[Process
     }
     let weights = Weights::of_places(processors, &graph.classes);
     let extent = Extent { most_states: MOST_STATES_ON_PROCESSORS, ..Extent::all(&graph) };
-    let (bounds, _) = explore::finish_bounds(&graph, &weights, &extent);
+    let (bounds, _) = explore::explored_bounds(&graph, &weights, &extent);
     bounds.into_iter().map(|bound| bound.map(Instant::as_ns)).collect()
 }
