@@ -47,6 +47,9 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
     if of_clients && (!scenario.catalogue.clients_are_disjoint() || has_masked_client(scenario, &launches(scenario))) {
         return None;
     }
+    if !of_clients && scenario.catalogue.green_contexts().is_empty() {
+        return None;
+    }
     let owners: Vec<BTreeSet<Owner>> = (0..scenario.threads.len()).map(|thread| owners(scenario, thread)).collect();
     let is_green = |owner: &Owner| matches!(owner, Owner::Green(_));
     if !of_clients && !owners.iter().flatten().any(is_green) {
