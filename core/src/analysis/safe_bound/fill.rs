@@ -355,18 +355,42 @@ impl Split<'_> {
         let times = u64::from(count).min(most);
         count_steps(sums.len() * usize::try_from(times).or_most());
         let within = up_to(self.second.units);
-        for _ in 0..times {
-            for taken in (0..sums.len()).rev() {
-                let mut with = sums[taken];
-                if there > 0 {
-                    with |= (with << there) & within;
-                }
-                if here > 0 && here <= taken {
-                    with |= sums[taken - here];
-                }
-                sums[taken] = with;
-            }
+        if times == most {
+            add_any_number(sums, (here, there), within);
+        } else {
+            (0..times).for_each(|_| add_one(sums, (here, there), within));
         }
+    }
+}
+
+/// One more block, which takes so much here or there.
+fn add_one(sums: &mut [u128], (here, there): (usize, u64), within: u128) {
+    for taken in (0..sums.len()).rev() {
+        let mut with = sums[taken];
+        if there > 0 {
+            with |= (with << there) & within;
+        }
+        if here > 0 && here <= taken {
+            with |= sums[taken - here];
+        }
+        sums[taken] = with;
+    }
+}
+
+/// So many blocks that more would change nothing.
+fn add_any_number(sums: &mut [u128], (here, there): (usize, u64), within: u128) {
+    for taken in 0..sums.len() {
+        let mut with = sums[taken];
+        if here > 0 && here <= taken {
+            with |= sums[taken - here];
+        }
+        // Up to one there, up to three, up to seven, ...
+        let mut by = there;
+        while by > 0 && by <= MOST_UNITS {
+            with |= (with << by) & within;
+            by *= 2;
+        }
+        sums[taken] = with;
     }
 }
 
@@ -478,6 +502,22 @@ mod tests {
         for one in lists.into_iter().filter(|one| later(one) == *one) {
             for other in lists {
                 assert_eq!(adds_nothing(one, other, 2), later(&more_of(one, other)) == one, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_added_at_once_take_what_they_take_one_by_one() {
+        for (units, others) in [(7_usize, 4_u64), (64, 64), (127, 127), (20, 90)] {
+            for (here, there) in [(0, 1), (1, 0), (0, 0), (1, 1), (2, 3), (5, 2), (64, 64), (3, 127)] {
+                let within = up_to(others);
+                let mut one_by_one = vec![0_u128; units + 1];
+                (one_by_one[0], one_by_one[units / 2]) = (0b101 & within, 1 << (others / 3));
+                let mut at_once = one_by_one.clone();
+                let most = units.checked_div(here).unwrap_or(0) as u64 + others.checked_div(there).unwrap_or(0);
+                (0..most).for_each(|_| add_one(&mut one_by_one, (here, there), within));
+                add_any_number(&mut at_once, (here, there), within);
+                assert_eq!(at_once, one_by_one, "{here} and {there} of {units} and {others}");
             }
         }
     }
