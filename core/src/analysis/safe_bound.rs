@@ -25,7 +25,9 @@
 //!
 //! It is of Graham's kind ("Bounds on multiprocessing timing anomalies", 1969).
 
-use graph::{Graph, Relatives};
+use std::collections::{BTreeMap, BTreeSet};
+
+use graph::{Graph, Node, Relatives};
 use serde::Serialize;
 
 use super::merged_resources::{Analysed, Costs};
@@ -142,34 +144,126 @@ fn by_program(scenario: &Scenario, operations: &[Analysed]) -> Vec<usize> {
 /// The bounds by work alone.
 fn by_work(graph: &Graph, weights: &Weights<'_>) -> Vec<Option<Instant>> {
     let mut finish = vec![None; graph.nodes.len()];
+    let mut looked = LookedUp::new(graph, &finish);
     for operation in 0..finish.len() {
         if effort::check().is_err() {
             break;
         }
-        finish[operation] = bound(graph, weights, operation, &finish);
+        finish[operation] = bound(graph, weights, operation, (&finish, &looked));
+        looked.note(graph, operation, &finish);
     }
     finish
 }
 
 /// The bound of operation `k` by work, given those of some operations. J leaves out what is launched at X or later,
 /// where X grows from k's own launch on until the bound is at most X.
-fn bound(graph: &Graph, weights: &Weights, k: usize, known: &[Option<Instant>]) -> Option<Instant> {
-    let relatives = graph.relatives(k);
+fn bound(
+    graph: &Graph,
+    weights: &Weights,
+    k: usize,
+    (known, looked): (&[Option<Instant>], &LookedUp),
+) -> Option<Instant> {
+    let relatives = graph.relatives(k, &looked.followers);
+    let launched_before = |x: Instant| graph.nodes.partition_point(|node| node.launched < x);
     let mut x = graph.nodes[k].launched.saturating_add(Duration::from_ns(1));
     for round in 0.. {
         if round == MOST_ROUNDS {
             x = Instant::MAX;
         }
-        let bound = Interference::new(graph, &relatives, k, known, x).bound(graph, weights, &relatives, k)?;
+        count_steps(graph.nodes.len());
+        let j = Interference::new(graph, &relatives, k, (known, looked), launched_before(x));
+        let bound = j.bound(graph, weights, &relatives, k)?;
         // What takes no time may begin just then, and what comes then may be before it.
         let after = Duration::from_ns(u64::from(!graph.nodes[k].takes_time()));
         let reach = bound.saturating_add(after);
-        if !graph.nodes.iter().any(|node| (x..reach).contains(&node.launched)) {
+        if launched_before(x) >= launched_before(reach) {
             return Some(bound);
         }
         x = reach;
     }
     None
+}
+
+/// What is looked up of the operations of a graph, so that a bound does not go through all of them.
+struct LookedUp {
+    /// By operation: those that wait for it.
+    followers: Vec<Vec<usize>>,
+    /// Kernels of one level and class, and all copies.
+    alike: Vec<Alike>,
+    /// Those that are known to be over when they are launched.
+    over_at_launch: BTreeSet<usize>,
+}
+
+/// Kernels of one level and class, or copies, which have neither.
+struct Alike {
+    of: Option<(usize, usize)>,
+    /// Ascending.
+    numbers: Vec<usize>,
+    /// Of so many of them, the first ones.
+    sums: Vec<Sum>,
+}
+
+/// Sums over some operations: of g C \[ns\], and of g; of a copy g is 1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    g_c: u128,
+    g: u64,
+    operations: usize,
+}
+
+impl Sum {
+    /// Of one operation, with its level and class; `None`: it needs no engine.
+    fn of(node: &Node) -> Option<(Option<(usize, usize)>, Self)> {
+        match node.work {
+            Work::Kernel { class, blocks, block_time, .. } => {
+                let g_c = u128::from(blocks) * u128::from(block_time.as_ns());
+                Some((Some((node.level, class)), Self { g_c, g: u64::from(blocks), operations: 1 }))
+            }
+            Work::Copy { worst, .. } => Some((None, Self { g_c: u128::from(worst.as_ns()), g: 1, operations: 1 })),
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) => None,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.g_c += other.g_c;
+        self.g += other.g;
+        self.operations += other.operations;
+    }
+
+    fn take(&mut self, other: Self) {
+        self.g_c -= other.g_c;
+        self.g -= other.g;
+        self.operations -= other.operations;
+    }
+}
+
+impl LookedUp {
+    fn new(graph: &Graph, known: &[Option<Instant>]) -> Self {
+        let mut alike: BTreeMap<Option<(usize, usize)>, Alike> = BTreeMap::new();
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let Some((of, sum)) = Sum::of(node) else { continue };
+            let group =
+                alike.entry(of).or_insert_with(|| Alike { of, numbers: Vec::new(), sums: vec![Sum::default()] });
+            let mut so_far = group.sums.last().copied().unwrap_or_default();
+            so_far.add(sum);
+            group.numbers.push(number);
+            group.sums.push(so_far);
+        }
+        let mut looked = Self {
+            followers: graph.followers(),
+            alike: alike.into_values().collect(),
+            over_at_launch: BTreeSet::new(),
+        };
+        (0..graph.nodes.len()).for_each(|number| looked.note(graph, number, known));
+        looked
+    }
+
+    /// Takes note of what is known of an operation.
+    fn note(&mut self, graph: &Graph, number: usize, known: &[Option<Instant>]) {
+        if known[number].is_some_and(|over| over <= graph.nodes[number].launched) {
+            self.over_at_launch.insert(number);
+        }
+    }
 }
 
 /// J: what can run while the chain to k waits, and what can be a blocked head then.
@@ -185,38 +279,67 @@ struct Interference {
 }
 
 impl Interference {
-    /// Of what is launched before X.
-    fn new(graph: &Graph, relatives: &Relatives, k: usize, known: &[Option<Instant>], x: Instant) -> Self {
-        let mut g_c = vec![(0_u128, 0_u64); graph.classes.len()];
-        let mut heads = vec![false; graph.classes.len()];
-        let mut lower = Vec::new();
-        let mut copies = 0;
-        count_steps(graph.nodes.len());
-        for (j, node) in graph.nodes.iter().enumerate() {
-            let on_chain = j == k || relatives.is_ancestor[j];
-            let too_late = node.launched >= x;
-            // Without an ancestor k enters its queue at its launch; what comes later is behind it.
-            let later = j > k && !(graph.any_order && node.launched == graph.nodes[k].launched);
-            let behind = !relatives.has_ancestor && later && (node.level >= graph.nodes[k].level || node.is_copy());
-            let over = known.get(j).copied().flatten().is_some_and(|over| over <= relatives.first_launch);
-            if !on_chain && (relatives.is_successor[j] || too_late || behind || over) {
-                continue;
+    /// Of what is launched before X: so many operations, the first ones.
+    fn new(
+        graph: &Graph,
+        relatives: &Relatives,
+        k: usize,
+        (known, looked): (&[Option<Instant>], &LookedUp),
+        before_x: usize,
+    ) -> Self {
+        let (nodes, own) = (&graph.nodes, &graph.nodes[k]);
+        // Without an ancestor k enters its queue at its launch; what comes later is behind it.
+        let later = if graph.any_order { nodes.partition_point(|node| node.launched <= own.launched) } else { k + 1 };
+        let is_behind =
+            |of: Option<(usize, usize)>| !relatives.has_ancestor && of.is_none_or(|(level, _)| level >= own.level);
+        let end_of = |of| if is_behind(of) { before_x.min(later) } else { before_x };
+        // What is over before the chain begins can be launched then at the latest.
+        let first = relatives.first_launch;
+        let earlier = nodes.partition_point(|node| node.launched < first);
+        let is_over = |j: &usize| known[*j].is_some_and(|over| over <= first);
+        let at_launch = looked.over_at_launch.range(earlier..).copied();
+        let over = (0..earlier).chain(at_launch.take_while(|&j| nodes[j].launched <= first)).filter(is_over);
+        let mut left_out: Vec<usize> = relatives.successors.iter().copied().chain(over).collect();
+        left_out.sort_unstable();
+        left_out.dedup();
+        left_out.retain(|j| relatives.chain.binary_search(j).is_err());
+        let mut less: BTreeMap<Option<(usize, usize)>, Sum> = BTreeMap::new();
+        for node in &left_out {
+            if let Some((of, sum)) = Sum::of(&nodes[*node]).filter(|(of, _)| *node < end_of(*of)) {
+                less.entry(of).or_default().add(sum);
             }
-            match node.work {
-                Work::Kernel { class, blocks, block_time, .. } if relatives.has_kernel => {
-                    let (time, count) = &mut g_c[class];
-                    *time += u128::from(blocks) * u128::from(block_time.as_ns());
-                    *count += u64::from(blocks);
-                    heads[class] |= node.level <= relatives.lowest_level;
-                    if node.level > relatives.lowest_level {
-                        lower.push((node.stream, class, u64::from(blocks), block_time.as_ns()));
+        }
+        let mut interference = Self {
+            g_c: vec![(0_u128, 0_u64); graph.classes.len()],
+            lower: Vec::new(),
+            heads: vec![false; graph.classes.len()],
+            copies: 0,
+        };
+        for alike in &looked.alike {
+            let count = alike.numbers.partition_point(|&j| j < end_of(alike.of));
+            let mut sum = alike.sums[count];
+            sum.take(less.get(&alike.of).copied().unwrap_or_default());
+            match alike.of {
+                Some((level, class)) if relatives.has_kernel => {
+                    let (time, blocks) = &mut interference.g_c[class];
+                    (*time, *blocks) = (*time + sum.g_c, *blocks + sum.g);
+                    if level <= relatives.lowest_level {
+                        interference.heads[class] |= sum.operations > 0;
+                        continue;
                     }
+                    let in_j = alike.numbers[..count].iter().filter(|j| left_out.binary_search(j).is_err());
+                    interference.lower.extend(in_j.filter_map(|&j| match nodes[j].work {
+                        Work::Kernel { blocks, block_time, .. } => {
+                            Some((nodes[j].stream, class, u64::from(blocks), block_time.as_ns()))
+                        }
+                        _ => None,
+                    }));
                 }
-                Work::Copy { worst, .. } if relatives.has_copy => copies += u128::from(worst.as_ns()),
+                None if relatives.has_copy => interference.copies += sum.g_c,
                 _ => {}
             }
         }
-        Self { g_c, lower, heads, copies }
+        interference
     }
 
     /// The bound by the best of several choices of weights, each of which gives one that holds.
@@ -291,5 +414,115 @@ impl BoundOptions {
     /// What verdicts on a scenario are to hold for.
     pub fn of(scenario: &Scenario) -> Self {
         Self { block_times: BlockTimes::default(), order: scenario.release_order }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::prepared::Prepared;
+    use super::*;
+    use crate::campaign::config;
+    use crate::generate::{self, Case, Limits};
+
+    /// Each operation of a graph, and whether it is in J of operation `k`, as the definition has it.
+    fn in_j(graph: &Graph, k: usize, known: &[Option<Instant>], x: Instant) -> Vec<bool> {
+        let (nodes, own) = (&graph.nodes, &graph.nodes[k]);
+        let mut on_chain = vec![false; nodes.len()];
+        let mut open = vec![k];
+        while let Some(next) = open.pop() {
+            if !std::mem::replace(&mut on_chain[next], true) {
+                open.extend(&nodes[next].predecessors);
+            }
+        }
+        let chain = || nodes.iter().zip(&on_chain).filter(|(_, on_chain)| **on_chain).map(|(node, _)| node);
+        let first_launch = chain().map(|node| node.launched).min().expect("k is on it");
+        let mut is_successor = vec![false; nodes.len()];
+        for (later, node) in nodes.iter().enumerate().skip(k + 1) {
+            is_successor[later] = match graph.waits {
+                graph::Waits::Known => node.predecessors.iter().any(|&before| before == k || is_successor[before]),
+                graph::Waits::Open(_) => {
+                    own.stream == node.stream && (own.launched < node.launched || own.thread == node.thread)
+                }
+            };
+        }
+        let is_in = |(j, node): (usize, &Node)| {
+            let later = j > k && !(graph.any_order && node.launched == own.launched);
+            let waits = !own.predecessors.is_empty() || own.launched_by > own.launched.as_ns();
+            let behind = !waits && later && (node.level >= own.level || node.is_copy());
+            let over = known[j].is_some_and(|over| over <= first_launch);
+            on_chain[j] || !is_successor[j] && node.launched < x && !behind && !over
+        };
+        nodes.iter().enumerate().map(is_in).collect()
+    }
+
+    fn compare(graph: &Graph, known: &[Option<Instant>], extra: u64) -> Result<(), TestCaseError> {
+        let looked = LookedUp::new(graph, known);
+        for k in 0..graph.nodes.len() {
+            let relatives = graph.relatives(k, &looked.followers);
+            let x = graph.nodes[k].launched + Duration::from_ns(1 + extra);
+            let before_x = graph.nodes.partition_point(|node| node.launched < x);
+            let found = Interference::new(graph, &relatives, k, (known, &looked), before_x);
+            let mut plain = Interference {
+                g_c: vec![(0, 0); graph.classes.len()],
+                lower: Vec::new(),
+                heads: vec![false; graph.classes.len()],
+                copies: 0,
+            };
+            for (node, _) in graph.nodes.iter().zip(in_j(graph, k, known, x)).filter(|(_, is_in)| *is_in) {
+                match node.work {
+                    Work::Kernel { class, blocks, block_time, .. } if relatives.has_kernel => {
+                        let (blocks, time) = (u64::from(blocks), block_time.as_ns());
+                        plain.g_c[class].0 += u128::from(blocks) * u128::from(time);
+                        plain.g_c[class].1 += blocks;
+                        plain.heads[class] |= node.level <= relatives.lowest_level;
+                        if node.level > relatives.lowest_level {
+                            plain.lower.push((node.stream, class, blocks, time));
+                        }
+                    }
+                    Work::Copy { worst, .. } if relatives.has_copy => plain.copies += u128::from(worst.as_ns()),
+                    _ => {}
+                }
+            }
+            let sorted = |mut lower: Vec<(usize, usize, u64, u64)>| {
+                lower.sort_unstable();
+                lower
+            };
+            prop_assert_eq!((found.g_c, found.heads, found.copies), (plain.g_c, plain.heads, plain.copies));
+            prop_assert_eq!(sorted(found.lower), sorted(plain.lower));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(config(400))]
+
+        #[test]
+        fn what_is_looked_up_of_interference_is_what_all_operations_together_come_to(
+            Case(scenario) in generate::scenario(Limits::ALL),
+            finishes in prop::collection::vec(prop::option::of(0_u64..12), 1..9),
+            extra in 0_u64..30,
+        ) {
+            let Ok(prepared) = Prepared::new(&scenario) else { return Ok(()) };
+            let (rules, operations) = (NullRule::all(&scenario), &prepared.walked.operations);
+            let places = by_program(&scenario, operations);
+            let sorted: Vec<Analysed> = places.iter().map(|&place| operations[place]).collect();
+            for order in ReleaseOrder::ALL {
+                let options = BoundOptions { order, ..BoundOptions::DECLARED };
+                let graph = |predecessors| {
+                    Graph::new(&scenario, &prepared.demands, &prepared.costs, (&sorted, predecessors), options)
+                };
+                let finish = |(node, after): (&Node, &Option<u64>)| {
+                    after.map(|after| node.launched + Duration::from_ns(after))
+                };
+                let in_this_order = graph(graph::in_this_order(&sorted, &rules));
+                let known: Vec<_> = in_this_order.nodes.iter().zip(finishes.iter().cycle()).map(finish).collect();
+                compare(&in_this_order, &known, extra)?;
+                if let Some(predecessors) = graph::in_any_order(&sorted, &rules) {
+                    compare(&graph(predecessors).with_open_waits(), &known, extra)?;
+                }
+            }
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashSet;
+
 use super::BoundOptions;
 use super::fill::SetApart;
 use super::weights::{Class, ONE};
@@ -15,7 +17,7 @@ use crate::time::{Duration, Instant};
 use crate::workload::{EventId, OperationKind, ProcessId, StreamId};
 
 /// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::analysis) enum Work {
     Kernel {
         class: usize,
@@ -175,8 +177,9 @@ pub(super) struct Graph {
 /// What stands before and behind one operation.
 #[derive(Debug)]
 pub(super) struct Relatives {
-    pub(super) is_ancestor: Vec<bool>,
-    pub(super) is_successor: Vec<bool>,
+    /// The operation and its ancestors, ascending.
+    pub(super) chain: Vec<usize>,
+    pub(super) successors: Vec<usize>,
     pub(super) has_ancestor: bool,
     /// A kernel, or a copy, is among the operation and its ancestors.
     pub(super) has_kernel: bool,
@@ -288,41 +291,56 @@ impl Graph {
         self
     }
 
-    pub(super) fn relatives(&self, k: usize) -> Relatives {
-        let mut is_ancestor = vec![false; self.nodes.len()];
+    /// By operation: those that wait for it.
+    pub(super) fn followers(&self) -> Vec<Vec<usize>> {
+        let mut followers = vec![Vec::new(); self.nodes.len()];
+        for (number, node) in self.nodes.iter().enumerate() {
+            node.predecessors.iter().for_each(|&before| followers[before].push(number));
+        }
+        followers
+    }
+
+    /// Of operation `k`, given the [followers](Self::followers) of those behind it.
+    pub(super) fn relatives(&self, k: usize, followers: &[Vec<usize>]) -> Relatives {
         count_steps(self.nodes.len());
+        let mut chain = FxHashSet::default();
         let mut open = self.nodes[k].predecessors.clone();
         while let Some(next) = open.pop() {
             count_turn();
-            if !std::mem::replace(&mut is_ancestor[next], true) {
+            if chain.insert(next) {
                 open.extend_from_slice(&self.nodes[next].predecessors);
             }
         }
-        let mut is_successor = vec![false; self.nodes.len()];
-        for later in k + 1..self.nodes.len() {
-            is_successor[later] = match self.waits {
-                Waits::Known => {
-                    self.nodes[later].predecessors.iter().any(|&before| before == k || is_successor[before])
+        chain.insert(k);
+        let mut chain: Vec<usize> = chain.into_iter().collect();
+        chain.sort_unstable();
+        let own = &self.nodes[k];
+        let successors = match self.waits {
+            Waits::Known => {
+                let (mut found, mut open) = (FxHashSet::default(), vec![k]);
+                while let Some(next) = open.pop() {
+                    open.extend(followers[next].iter().filter(|&&later| later > k && found.insert(later)));
                 }
-                // What certainly comes later in its stream.
-                Waits::Open(_) => {
-                    let (own, later) = (&self.nodes[k], &self.nodes[later]);
-                    own.stream == later.stream && (own.launched < later.launched || own.thread == later.thread)
-                }
-            };
-        }
+                found.into_iter().collect()
+            }
+            // What certainly comes later in its stream.
+            Waits::Open(_) => {
+                let is_later = |later: &Node| own.launched < later.launched || own.thread == later.thread;
+                let behind = self.streams[own.stream][own.position + 1..].iter().copied();
+                behind.filter(|&later| is_later(&self.nodes[later])).collect()
+            }
+        };
         let mut relatives = Relatives {
-            is_ancestor,
-            is_successor,
-            has_ancestor: self.nodes[k].enters_late(),
+            chain,
+            successors,
+            has_ancestor: own.enters_late(),
             has_kernel: false,
             has_copy: false,
-            first_launch: self.nodes[k].launched,
+            first_launch: own.launched,
             lowest_level: 0,
             kernels: 0,
         };
-        for chained in (0..self.nodes.len()).filter(|&chained| chained == k || relatives.is_ancestor[chained]) {
-            let node = &self.nodes[chained];
+        for node in relatives.chain.iter().map(|&chained| &self.nodes[chained]) {
             relatives.has_kernel |= node.is_kernel();
             relatives.kernels += u64::from(node.is_kernel());
             relatives.has_copy |= node.is_copy();
@@ -336,29 +354,29 @@ impl Graph {
     /// copy this is 0: its own time is among that of all copies.
     pub(super) fn longest_chain(&self, weights: &[u64], relatives: &Relatives, k: usize) -> Option<u128> {
         count_steps(self.nodes.len());
-        let on_chain = |node: &usize| *node == k || relatives.is_ancestor[*node];
-        let mut ends: Vec<u128> = vec![0; self.nodes.len()];
-        let mut done = vec![false; self.nodes.len()];
-        for node in (0..self.nodes.len()).filter(on_chain) {
-            if done[node] {
+        let chain = &relatives.chain;
+        let mut ends: Vec<u128> = vec![0; chain.len()];
+        let mut done = vec![false; chain.len()];
+        let end_of = |ends: &[u128], node: &usize| chain.binary_search(node).map_or(0, |place| ends[place]);
+        for (place, &node) in chain.iter().enumerate() {
+            if done[place] {
                 continue;
             }
             // A chain may go through all of them, in any order, and through each of them once.
             let together: Vec<usize> = match &self.waits {
-                Waits::Known => vec![node],
+                Waits::Known => vec![place],
                 Waits::Open(component) => {
                     let launched = self.nodes[node].launched;
-                    let same = |other: &usize| component[*other] == component[node];
                     let of_instant =
-                        (node..self.nodes.len()).take_while(|&other| self.nodes[other].launched == launched);
-                    of_instant.filter(same).filter(on_chain).collect()
+                        (place..chain.len()).take_while(|&other| self.nodes[chain[other]].launched == launched);
+                    of_instant.filter(|&other| component[chain[other]] == component[node]).collect()
                 }
             };
             let (mut begin, mut own) = (0, 0_u128);
             for &member in &together {
-                let Node { launched, launched_by, work, predecessors, .. } = &self.nodes[member];
+                let Node { launched, launched_by, work, predecessors, .. } = &self.nodes[chain[member]];
                 begin = begin.max(u128::from(launched.as_ns().max(*launched_by)) * u128::from(ONE));
-                begin = predecessors.iter().map(|&before| ends[before]).fold(begin, u128::max);
+                begin = predecessors.iter().map(|before| end_of(&ends, before)).fold(begin, u128::max);
                 own = own.checked_add(match work {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
@@ -372,7 +390,7 @@ impl Graph {
                 done[member] = true;
             }
         }
-        Some(ends[k])
+        Some(end_of(&ends, &k))
     }
 }
 
@@ -409,29 +427,54 @@ impl NullRule {
 
     /// Whether operations of two streams wait for each other by N1 and N2.
     pub(in crate::analysis) fn couples(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Null(one), Self::Blocking(other)) | (Self::Blocking(one), Self::Null(other)) => one == other,
-            _ => false,
+        self.coupled() == Some(other)
+    }
+
+    /// What is said of streams with which one waits for each other, if there may be any.
+    pub(super) fn coupled(self) -> Option<Self> {
+        match self {
+            Self::Null(process) => Some(Self::Blocking(process)),
+            Self::Blocking(process) => Some(Self::Null(process)),
+            Self::None => None,
         }
     }
 }
 
-/// The streams whose last operation one in `stream` waits for: its own, and by N1 and N2 others.
-fn waited_for(stream: StreamId, rules: &[NullRule]) -> impl Iterator<Item = usize> + '_ {
-    let own = stream.index();
-    (0..rules.len()).filter(move |&other| other == own || rules[own].couples(rules[other]))
+/// The streams, ascending, of which each rule says the same.
+struct Coupled<'r> {
+    rules: &'r [NullRule],
+    streams: BTreeMap<NullRule, Vec<usize>>,
+}
+
+impl<'r> Coupled<'r> {
+    fn new(rules: &'r [NullRule]) -> Self {
+        let mut streams: BTreeMap<NullRule, Vec<usize>> = BTreeMap::new();
+        for (stream, rule) in rules.iter().enumerate() {
+            streams.entry(*rule).or_default().push(stream);
+        }
+        Self { rules, streams }
+    }
+
+    /// The streams whose last operation one in `stream` waits for, ascending: its own, and by N1 and N2 others.
+    fn waited_for(&self, stream: StreamId) -> impl Iterator<Item = usize> + '_ {
+        let own = stream.index();
+        let others = self.rules[own].coupled().and_then(|rule| self.streams.get(&rule)).map_or(&[][..], Vec::as_slice);
+        let (before, behind) = others.split_at(others.partition_point(|&other| other < own));
+        before.iter().copied().chain([own]).chain(behind.iter().copied())
+    }
 }
 
 /// For each operation, given in launch order, those that must have completed before it enters.
 ///
 /// Who waits for whom before it enters its EE or CE queue: stream order (G2, C1), N1, N2 and E2.
 pub(super) fn in_this_order(operations: &[Analysed], rules: &[NullRule]) -> Vec<Vec<usize>> {
+    let coupled = Coupled::new(rules);
     let mut last: Vec<Option<usize>> = vec![None; rules.len()];
     let mut records: BTreeMap<EventId, usize> = BTreeMap::new();
     let mut all = Vec::with_capacity(operations.len());
     for (number, operation) in operations.iter().enumerate() {
         let mut predecessors: Vec<usize> =
-            waited_for(operation.stream, rules).filter_map(|stream| last[stream]).collect();
+            coupled.waited_for(operation.stream).filter_map(|stream| last[stream]).collect();
         match operation.kind {
             OperationKind::Wait(event) => predecessors.extend(records.get(&event)),
             OperationKind::Record(event) => _ = records.insert(event, number),
@@ -472,6 +515,7 @@ impl Recent {
 /// For each operation, given by launch and program order, all that it may wait for in some order of what different
 /// threads launch at one instant. `None`: too many.
 pub(super) fn in_any_order(operations: &[Analysed], rules: &[NullRule]) -> Option<Vec<Vec<usize>>> {
+    let coupled = Coupled::new(rules);
     let mut streams: Vec<Recent> = rules.iter().map(|_| Recent::default()).collect();
     let mut records: BTreeMap<EventId, Recent> = BTreeMap::new();
     let mut all = Vec::with_capacity(operations.len());
@@ -486,7 +530,7 @@ pub(super) fn in_any_order(operations: &[Analysed], rules: &[NullRule]) -> Optio
         for (number, operation) in (first..).zip(together) {
             count_steps(together.len());
             let mut predecessors = Vec::new();
-            for stream in waited_for(operation.stream, rules) {
+            for stream in coupled.waited_for(operation.stream) {
                 predecessors.extend(streams[stream].may_precede(number, operations));
             }
             if let OperationKind::Wait(event) = operation.kind

@@ -15,7 +15,7 @@ use crate::analysis::merged_resources::Analysed;
 use crate::limits::{count_steps, count_turn};
 use crate::proven::Proven;
 use crate::time::Instant;
-use crate::workload::OperationKind;
+use crate::workload::{EventId, OperationKind, Origin, StreamId};
 
 /// Orders above which they are not told apart.
 const MOST_ORDERS: usize = 64;
@@ -25,6 +25,56 @@ const MOST_DECIDING: usize = 64;
 
 /// Steps after which orders of an instant are given up.
 const MOST_STEPS: usize = 20_000;
+
+/// The threads of some operations, so far as it matters whether one of them is another one.
+#[derive(Clone, Copy)]
+struct Threads {
+    first: u32,
+    are_several: bool,
+}
+
+/// What the operations of one instant do by which [they may decide](decide) who waits for whom: those who do each.
+#[derive(Default)]
+struct Deciders {
+    streams: BTreeMap<StreamId, Threads>,
+    rules: BTreeMap<NullRule, Threads>,
+    records: BTreeMap<EventId, Threads>,
+    waits: BTreeMap<EventId, Threads>,
+}
+
+impl Deciders {
+    fn new(operations: &[Analysed], rules: &[NullRule]) -> Self {
+        fn add<K: Ord>(to: &mut BTreeMap<K, Threads>, key: K, thread: u32) {
+            let known = to.entry(key).or_insert(Threads { first: thread, are_several: false });
+            known.are_several |= known.first != thread;
+        }
+        let mut all = Self::default();
+        for &Analysed { kind, stream, origin: Origin { thread, .. }, .. } in operations {
+            add(&mut all.streams, stream, thread);
+            add(&mut all.rules, rules[stream.index()], thread);
+            match kind {
+                OperationKind::Record(event) => add(&mut all.records, event, thread),
+                OperationKind::Wait(event) => add(&mut all.waits, event, thread),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// Whether an operation of theirs decides anything together with one of another thread.
+    fn decides(&self, one: &Analysed, rules: &[NullRule]) -> bool {
+        let others = |threads: Option<&Threads>| {
+            threads.is_some_and(|threads| threads.are_several || threads.first != one.origin.thread)
+        };
+        let by_event = match one.kind {
+            OperationKind::Record(event) => others(self.records.get(&event)) || others(self.waits.get(&event)),
+            OperationKind::Wait(event) => others(self.records.get(&event)),
+            _ => false,
+        };
+        let coupled = rules[one.stream.index()].coupled();
+        by_event || others(self.streams.get(&one.stream)) || others(coupled.and_then(|rule| self.rules.get(&rule)))
+    }
+}
 
 /// Whether it matters for who waits for whom which of two operations of different threads comes first.
 fn decide(one: &Analysed, other: &Analysed, rules: &[NullRule]) -> bool {
@@ -89,19 +139,18 @@ struct Prefix {
 
 impl<'a> Together<'a> {
     fn new(operations: &'a [Analysed], rules: &'a [NullRule]) -> Self {
-        let mut threads: Vec<Vec<usize>> = Vec::new();
+        let (mut threads, mut places) = (Vec::<Vec<usize>>::new(), FxHashMap::<u32, usize>::default());
         for (number, operation) in operations.iter().enumerate() {
-            let is_own = |own: &&mut Vec<usize>| operations[own[0]].origin.thread == operation.origin.thread;
-            match threads.iter_mut().find(is_own) {
-                Some(own) => own.push(number),
-                None => threads.push(vec![number]),
+            let place = *places.entry(operation.origin.thread).or_insert(threads.len());
+            if place == threads.len() {
+                threads.push(Vec::new());
             }
+            threads[place].push(number);
         }
-        let several = threads.len() > 1;
+        let deciders = Deciders::new(operations, rules);
         let decides = |one: &Analysed| {
             count_steps(operations.len());
-            let other_thread = |other: &&Analysed| other.origin.thread != one.origin.thread;
-            several && operations.iter().filter(other_thread).any(|other| decide(one, other, rules))
+            deciders.decides(one, rules)
         };
         let deciding = operations.iter().map(decides).collect();
         Self { operations, rules, threads, deciding }
@@ -198,7 +247,7 @@ impl Twins {
             }
         }
         let thread = |stream: &Vec<usize>| stream.first().map(|&node| graph.nodes[node].thread);
-        let mut known: Vec<(Program, u32, Vec<usize>)> = Vec::new();
+        let (mut known, mut places) = (Vec::<Vec<usize>>::new(), FxHashMap::<(Program, u32), usize>::default());
         for (number, stream) in graph.streams.iter().enumerate() {
             let of_one = stream.iter().all(|&node| Some(graph.nodes[node].thread) == thread(stream));
             if stream.is_empty() || !is_alone[number] || !of_one {
@@ -209,12 +258,13 @@ impl Twins {
                 (launched, launched_by, work, level)
             };
             let program: Program = stream.iter().map(step).collect();
-            match known.iter_mut().find(|(other, wanted, _)| *other == program && *wanted == goal[number]) {
-                Some((.., streams)) => streams.push(number),
-                None => known.push((program, goal[number], vec![number])),
+            let place = *places.entry((program, goal[number])).or_insert(known.len());
+            if place == known.len() {
+                known.push(Vec::new());
             }
+            known[place].push(number);
         }
-        for (.., streams) in known.into_iter().filter(|(.., streams)| streams.len() > 1) {
+        for streams in known.into_iter().filter(|streams| streams.len() > 1) {
             for &stream in &streams {
                 twins.group[stream] = Some(twins.groups.len());
             }

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::explore::{Extent, MOST_STATES, count};
 use super::graph::{Graph, Node, Work};
 use super::weights::{Class, Weights};
-use super::{MOST_TOGETHER, bound, carried_over, explore};
+use super::{LookedUp, MOST_TOGETHER, bound, carried_over, explore};
 use crate::effort;
 use crate::limits::count_turn;
 use crate::proven::Proven;
@@ -251,6 +251,7 @@ impl Window<'_> {
             part.add(Node { launched_by: node.launched.as_ns(), predecessors, ..*node });
         }
         let mut finishes: Vec<Option<Instant>> = self.members.iter().map(|&number| known[number]).collect();
+        let mut looked = LookedUp::new(&part, &finishes);
         for place in self.open..self.open + count {
             if effort::check().is_err() {
                 return;
@@ -258,10 +259,11 @@ impl Window<'_> {
             let number = self.members[place];
             self.cut(&mut part, place, &finishes);
             if is_wanted(known[number])
-                && let Some(finish) = bound(&part, weights, place, &finishes)
+                && let Some(finish) = bound(&part, weights, place, (&finishes, &looked))
                 && self.accept(number, finish, known)
             {
                 finishes[place] = known[number];
+                looked.note(&part, place, &finishes);
             }
         }
     }
