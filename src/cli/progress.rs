@@ -42,6 +42,8 @@ struct Stage {
     /// How much of it was done before it began.
     before: u64,
     began: Instant,
+    /// When it is expected to end, if something better is known than its rate so far.
+    ends: Option<Instant>,
 }
 
 static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
@@ -89,7 +91,7 @@ pub(crate) fn resume(what: &'static str, unit: Unit, total: Option<u64>, before:
     }
     let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
     DONE.store(before, Ordering::Relaxed);
-    *stage = Some(Stage { what, unit, total, before, began: Instant::now() });
+    *stage = Some(Stage { what, unit, total, before, began: Instant::now(), ends: None });
 }
 
 /// The command begins with something that is shown until its end, whatever it consists of.
@@ -106,6 +108,15 @@ pub(crate) fn advance(amount: u64) {
 /// Where what is held, or else the present stage, is counted.
 pub(crate) fn own() -> Progress<'static> {
     Progress::counted_in(&DONE)
+}
+
+/// What is held, or else the present stage, is expected to take so much longer.
+pub(crate) fn expect(left: Duration) {
+    if LINE.get().is_some()
+        && let Some(stage) = STAGE.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+    {
+        stage.ends = Instant::now().checked_add(left);
+    }
 }
 
 /// So much of the present stage is done in all, if that is what is shown.
@@ -285,7 +296,9 @@ impl Stage {
                     Unit::None | Unit::Of(_) => format!("{per_second:.0}/s"),
                 };
                 let of = total.map(|total| format!(" of {}", amount(total))).unwrap_or_default();
-                let left = total.map(|total| total.saturating_sub(done) as f64 / per_second);
+                let until = |end: Instant| end.saturating_duration_since(self.began + elapsed).as_secs_f64();
+                let at_this_rate = || total.map(|total| total.saturating_sub(done) as f64 / per_second);
+                let left = self.ends.map(until).or_else(at_this_rate);
                 let left = left.map(|left| format!(", {left:.0} s left")).unwrap_or_default();
                 format!("{what}: {}{of}{name}, {rate}{left}", amount(done))
             }
@@ -299,10 +312,13 @@ mod tests {
 
     #[test]
     fn a_stage_tells_amount_rate_and_time_left_as_far_as_they_are_known() {
-        let stage = |unit, total, before| Stage { what: "at it", unit, total, before, began: Instant::now() };
+        let began = Instant::now();
+        let stage = |unit, total, before| Stage { what: "at it", unit, total, before, began, ends: None };
         let after = |stage: Stage, done| stage.text(done, Duration::from_secs(2));
         assert_eq!(after(stage(Unit::Of("runs"), Some(100), 0), 40), "at it: 40 of 100 runs, 20/s, 3 s left");
         assert_eq!(after(stage(Unit::Of("runs"), Some(100), 40), 60), "at it: 60 of 100 runs, 10/s, 4 s left");
+        let known = Stage { ends: Some(began + Duration::from_secs(9)), ..stage(Unit::Of("runs"), Some(100), 0) };
+        assert_eq!(after(known, 40), "at it: 40 of 100 runs, 20/s, 7 s left");
         assert_eq!(after(stage(Unit::Of("runs"), None, 0), 40), "at it: 40 runs, 20/s");
         assert_eq!(after(stage(Unit::Bytes, Some(86_000_000), 0), 0), "at it 86.0 MB");
         assert_eq!(after(stage(Unit::Bytes, None, 0), 5_000_000), "at it: 5.0 MB, 2.5 MB/s");

@@ -13,6 +13,7 @@
 mod analyze;
 mod compute;
 mod evr;
+mod forecast;
 mod grid;
 mod merged_sm;
 mod pipelines;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -49,16 +50,16 @@ impl Run {
             return Ok(Answer::Done);
         }
         ending::keep_complete_results();
-        let mut samples = Progress::new(&study, shard, done);
+        let progress = Progress::new(&study, shard, done);
+        let (started, samples) = (progress.started, Mutex::new(progress));
         self.jobs.share()?;
-        let complete = study.work(shard, done).run(|rows| {
-            file.append(rows)?;
-            samples.add(rows.iter().map(|row| row.place.samples).sum());
-            Ok(())
-        });
+        let clock = || started.elapsed();
+        let computed = |more, left| samples.lock().unwrap_or_else(PoisonError::into_inner).add(more, left);
+        let complete = study.work(shard, done).run_watched(&clock, &computed, |rows| file.append(rows));
         ending::stop_working()?;
         progress::end();
         let complete = complete?;
+        let samples = samples.into_inner().unwrap_or_else(PoisonError::into_inner);
         file.sync()?;
         if complete {
             note(&format!("{path} is complete: {} rows, {}", file.rows(), samples.rate()));
@@ -120,12 +121,13 @@ impl Progress {
         Self { all, before: done, done, started: now, said: now }
     }
 
-    fn add(&mut self, samples: u64) {
+    fn add(&mut self, samples: u64, left: Duration) {
         self.done += samples;
         progress::advance(samples);
+        progress::expect(left);
         if !progress::is_shown() && self.said.elapsed() >= LINE_EVERY {
             self.said = Instant::now();
-            let left = (self.all - self.done) as f64 / self.per_second().max(1e-9);
+            let left = left.as_secs_f64();
             note(&format!("{} of {} samples, {}, {left:.0} s left", self.done, self.all, self.rate()));
         }
     }

@@ -7,8 +7,10 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::StudyError;
+use super::forecast::{Forecast, Order};
 use crate::effort::{self, Counted, EarlyEnd, Here};
 use crate::named::named;
 use crate::statistics::Measure;
@@ -289,6 +291,15 @@ pub struct Work<'a> {
     pub done: u64,
 }
 
+/// Whoever looks how far the work is.
+struct Watch<'a> {
+    clock: &'a (dyn Fn() -> Duration + Sync),
+    /// When the work began.
+    start: Duration,
+    computed: &'a (dyn Fn(u64, Duration) + Sync),
+    forecast: Mutex<Forecast>,
+}
+
 /// What workers share.
 struct Hand {
     /// Rows that are finished, and not yet handed over, by their number in the shard.
@@ -303,8 +314,10 @@ struct Hand {
 struct Shared<'a, S> {
     work: &'a Work<'a>,
     rows: u64,
-    /// The number in the shard of the next row to compute.
-    upcoming: AtomicU64,
+    order: Order,
+    watch: Option<Watch<'a>>,
+    /// How many rows were begun.
+    begun: AtomicU64,
     over: AtomicBool,
     hand: Mutex<Hand>,
     moved: Condvar,
@@ -337,12 +350,42 @@ impl Work<'_> {
     where
         S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
     {
+        self.run_in(Order::AS_THEY_STAND, None, sink)
+    }
+
+    /// The same while somebody looks how far it is: of each row, once it is computed, `computed` is told how many samples
+    /// it has, and how long all others still take by `clock`, which gives the time since some instant. For that a few
+    /// rows, which are spread over all, are computed before the others: those that come late may take much longer than
+    /// those that come first.
+    ///
+    /// # Errors
+    /// As [`Work::run`].
+    pub fn run_watched<S>(
+        &self,
+        clock: &(dyn Fn() -> Duration + Sync),
+        computed: &(dyn Fn(u64, Duration) + Sync),
+        sink: S,
+    ) -> Result<bool, StudyError>
+    where
+        S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
+    {
+        let rows = self.shard.rows(self.layout.rows()).saturating_sub(self.done);
+        let forecast = Mutex::new(Forecast::new(rows));
+        self.run_in(Order::spread(rows), Some(Watch { clock, start: clock(), computed, forecast }), sink)
+    }
+
+    fn run_in<S>(&self, order: Order, watch: Option<Watch<'_>>, sink: S) -> Result<bool, StudyError>
+    where
+        S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send,
+    {
         let samples = self.layout.samples_of(self.shard, self.shard.rows(self.layout.rows()));
         effort::spend(Counted::States, samples.saturating_mul(STATES_PER_SAMPLE)).map_err(StudyError::EarlyEnd)?;
         let shared = Shared {
             work: self,
             rows: self.shard.rows(self.layout.rows()),
-            upcoming: AtomicU64::new(self.done),
+            order,
+            watch,
+            begun: AtomicU64::new(0),
             over: AtomicBool::new(false),
             hand: Mutex::new(Hand { finished: BTreeMap::new(), next: self.done, busy: false, failed: None }),
             moved: Condvar::new(),
@@ -382,13 +425,15 @@ impl<S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send> Shared<'_, S> {
         let _end = EndOnPanic(self);
         let mut worker = self.work.experiment.worker();
         while here.within(effort::check).is_ok() && !self.over.load(Ordering::Relaxed) {
-            let own = self.upcoming.fetch_add(1, Ordering::Relaxed);
-            if own >= self.rows || !self.wait_for_room(own) {
+            let turn = self.begun.fetch_add(1, Ordering::Relaxed);
+            let own = self.work.done + self.order.row(turn);
+            if own >= self.rows || !self.wait_for_room(own, self.order.is_ahead(turn)) {
                 return;
             }
             let number = self.work.shard.row(own);
             let place = self.work.layout.place(number);
             let last = place.first + place.samples;
+            let began = self.watch.as_ref().map(|watch| (watch.clock)());
             let values = here.within(|| worker.values(place.point, place.first..last));
             if values.is_err() && here.within(effort::check).is_err() {
                 // Nothing is wrong with it.
@@ -401,13 +446,21 @@ impl<S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send> Shared<'_, S> {
                 what,
             });
             self.hand_over(own, computed);
+            if let Some((watch, began)) = self.watch.as_ref().zip(began) {
+                let now = (watch.clock)();
+                let mut forecast = watch.forecast.lock().unwrap_or_else(PoisonError::into_inner);
+                forecast.add(own - self.work.done, now.saturating_sub(began));
+                let left = forecast.left(now.saturating_sub(watch.start));
+                drop(forecast);
+                (watch.computed)(place.samples, left);
+            }
         }
     }
 
-    /// Whether to go on, once the row is not too far ahead.
-    fn wait_for_room(&self, own: u64) -> bool {
+    /// Whether to go on, once the row is not too far ahead, unless it is meant to be.
+    fn wait_for_room(&self, own: u64, is_ahead: bool) -> bool {
         let mut hand = self.lock();
-        while own - hand.next >= AHEAD && !self.over.load(Ordering::Relaxed) {
+        while own - hand.next >= AHEAD && !is_ahead && !self.over.load(Ordering::Relaxed) {
             hand = self.moved.wait(hand).unwrap_or_else(PoisonError::into_inner);
         }
         !self.over.load(Ordering::Relaxed)
