@@ -84,11 +84,7 @@ impl Gpu {
 }
 
 fn known(all: usize, number: u32, what: &str) -> PyResult<()> {
-    if (number as usize) < all {
-        Ok(())
-    } else {
-        Err(PyIndexError::new_err(format!("there is no {what} {number}")))
-    }
+    if (number as usize) < all { Ok(()) } else { Err(PyIndexError::new_err(format!("there is no {what} {number}"))) }
 }
 
 fn mask(text: Option<&str>) -> PyResult<Option<SmMask>> {

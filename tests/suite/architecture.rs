@@ -31,49 +31,49 @@ const ROOMS: [(&str, usize); 47] = [
     ("engine/words", 158),
     ("engine/time", 290),
     ("engine/canonical", 83),
-    ("engine/json", 1053),
+    ("engine/json", 1036),
     ("engine/device", 1431),
-    ("engine/workload", 1522),
-    ("engine/trace", 3244),
-    ("engine/gpu", 4356),
+    ("engine/workload", 1638),
+    ("engine/trace", 3254),
+    ("engine/gpu", 4363),
     ("core/broken_bound", 25),
     ("core/sorted", 18),
     ("core/joined", 20),
     ("core/printed", 94),
     ("core/statistics", 165),
     ("core/draw", 1591),
-    ("core/scenario", 4606),
-    ("core/run", 2101),
-    ("core/hosts", 1861),
-    ("core/logs", 2357),
-    ("core/audit", 3775),
-    ("core/analysis", 10253),
+    ("core/scenario", 4624),
+    ("core/run", 2110),
+    ("core/hosts", 1835),
+    ("core/logs", 2360),
+    ("core/audit", 3762),
+    ("core/analysis", 10453),
     ("core/replay", 406),
-    ("core/formats", 1135),
-    ("core/tables", 2227),
-    ("core/pictures", 6947),
+    ("core/formats", 1145),
+    ("core/tables", 2250),
+    ("core/pictures", 6946),
     ("systems/tasks", 3289),
     ("systems/warps", 1592),
     ("systems/applications", 901),
-    ("systems/hosts", 2310),
+    ("systems/hosts", 2442),
     ("systems/tables", 654),
     ("systems/pictures", 624),
     ("imports/profile", 3743),
     ("imports/amalthea", 3618),
     ("imports/input", 604),
     ("imports/tables", 417),
-    ("papers/experiments", 5504),
+    ("papers/experiments", 5612),
     ("papers/tables", 939),
     ("papers/pictures", 943),
     ("src/explain", 259),
     ("src/schema", 174),
-    ("src/figures", 3130),
+    ("src/figures", 3153),
     ("src/prelude", 0),
-    ("src/cli", 5429),
+    ("src/cli", 5464),
 ];
 
 /// Of all rooms.
-const LINES: usize = 84_386;
+const LINES: usize = 85_023;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -250,7 +250,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 506;
+const FILES: usize = 508;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -421,7 +421,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 601;
+const MOST_PUBLIC_ITEMS: usize = 604;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {
@@ -432,7 +432,7 @@ fn the_library_makes_no_more_items_public_than_it_says() {
 }
 
 /// What crates make public for each other alone: items, methods, fields and lists of them.
-const MOST_HIDDEN: usize = 343;
+const MOST_HIDDEN: usize = 297;
 
 #[test]
 fn the_crates_hide_no_more_than_they_say() {

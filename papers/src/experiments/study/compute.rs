@@ -353,10 +353,10 @@ impl Work<'_> {
         self.run_in(Order::AS_THEY_STAND, None, sink)
     }
 
-    /// The same while somebody looks how far it is: of each row, once it is computed, `computed` is told how many samples
-    /// it has, and how long all others still take by `clock`, which gives the time since some instant. For that a few
-    /// rows, which are spread over all, are computed before the others: those that come late may take much longer than
-    /// those that come first.
+    /// The same while somebody looks how far it is: of each row, once it is computed, `computed` is told how many
+    /// samples it has, and how long all others still take by `clock`, which gives the time since some instant. For that
+    /// a few rows, which are spread over all, are computed before the others: those that come late may take much longer
+    /// than those that come first.
     ///
     /// # Errors
     /// As [`Work::run`].
