@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("core/hosts", 1835),
     ("core/logs", 2360),
     ("core/audit", 3762),
-    ("core/analysis", 10453),
+    ("core/analysis", 10455),
     ("core/replay", 406),
     ("core/formats", 1145),
     ("core/tables", 2250),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 85_023;
+const LINES: usize = 85_025;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

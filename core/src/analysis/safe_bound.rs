@@ -299,7 +299,8 @@ impl Interference {
         let is_over = |j: &usize| known[*j].is_some_and(|over| over <= first);
         let at_launch = looked.over_at_launch.range(earlier..).copied();
         let over = (0..earlier).chain(at_launch.take_while(|&j| nodes[j].launched <= first)).filter(is_over);
-        let mut left_out: Vec<usize> = relatives.successors.iter().copied().chain(over).collect();
+        // In order already, but for successors.
+        let mut left_out: Vec<usize> = over.chain(relatives.successors.iter().copied()).collect();
         left_out.sort_unstable();
         left_out.dedup();
         left_out.retain(|j| relatives.chain.binary_search(j).is_err());

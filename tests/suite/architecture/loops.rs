@@ -34,13 +34,8 @@ const ROOMS: [&str; 19] = [
 const TOKENS: [&str; 5] = ["count_turn(", "count_turns(", "count_steps(", "count(Counted::", "spend("];
 
 /// Loops that need not count, and why: by file, and how their first line begins.
-const OTHERS: [(&str, &str, &str); 15] = [
+const OTHERS: [(&str, &str, &str); 14] = [
     ("safe_bound/fill.rs", "while by > 0", "seven turns at most: by doubles up to MOST_UNITS"),
-    (
-        "safe_bound/graph.rs",
-        "while let Some(next) = open.pop() {\n                    open.extend(followers",
-        "each operation once, all of which were counted",
-    ),
     ("profile/gpu_profile.rs", "while let Some((before, after))", "one pass over a text that was read"),
     ("logs/blocks/launches.rs", "while other > 0", "the digits of a number"),
     ("logs/visit.rs", "while map.next_entry", "one pass over bytes that were read"),

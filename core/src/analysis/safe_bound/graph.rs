@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashSet;
-
 use super::BoundOptions;
 use super::fill::SetApart;
 use super::weights::{Class, ONE};
@@ -303,25 +301,28 @@ impl Graph {
     /// Of operation `k`, given the [followers](Self::followers) of those behind it.
     pub(super) fn relatives(&self, k: usize, followers: &[Vec<usize>]) -> Relatives {
         count_steps(self.nodes.len());
-        let mut chain = FxHashSet::default();
-        let mut open = self.nodes[k].predecessors.clone();
+        let mut is_found = vec![false; self.nodes.len()];
+        is_found[k] = true;
+        let (mut chain, mut open) = (vec![k], self.nodes[k].predecessors.clone());
         while let Some(next) = open.pop() {
             count_turn();
-            if chain.insert(next) {
+            if !std::mem::replace(&mut is_found[next], true) {
+                chain.push(next);
                 open.extend_from_slice(&self.nodes[next].predecessors);
             }
         }
-        chain.insert(k);
-        let mut chain: Vec<usize> = chain.into_iter().collect();
+        // Mostly they are in the opposite order, which takes a pass.
         chain.sort_unstable();
         let own = &self.nodes[k];
         let successors = match self.waits {
             Waits::Known => {
-                let (mut found, mut open) = (FxHashSet::default(), vec![k]);
-                while let Some(next) = open.pop() {
-                    open.extend(followers[next].iter().filter(|&&later| later > k && found.insert(later)));
+                let mut found = vec![k];
+                for place in 0.. {
+                    let Some(&next) = found.get(place) else { break };
+                    let later = followers[next].iter().filter(|&&later| later > k);
+                    found.extend(later.filter(|&&later| !std::mem::replace(&mut is_found[later], true)));
                 }
-                found.into_iter().collect()
+                found.split_off(1)
             }
             // What certainly comes later in its stream.
             Waits::Open(_) => {
