@@ -19,6 +19,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::agreement::agreed;
 use crate::campaign::config;
+use crate::common::{gpusched_with, stderr, stdout};
 use crate::generate::{Case, Limits, scenario};
 use crate::generate_periodic::periodic;
 use crate::generate_processes::with_processes;
@@ -318,4 +319,21 @@ fn a_job_that_has_waited_for_its_core_since_its_release_does_not_repeat() {
     let times: Vec<_> = run.sums().responses().iter().map(|row| &row.times[..]).collect();
     let us = |us: u64| Duration::from_ns(us * 1_000);
     assert_eq!(times, [&[(us(1), 100)][..], &[(us(1), 99), (us(101), 1)]]);
+}
+
+#[test]
+fn rows_that_leave_while_a_long_run_goes_on_are_those_that_are_told_when_it_is_over() {
+    // More launches than are recorded as a whole. Under a limit all of it runs before anything is told.
+    let scenario = r#"{"format": "gpusched-scenario/1", "name": "long", "horizon": "1600 ms",
+        "kernels": {"K": {"blocks": 1, "threads": 32, "duration": {"best": "1 us", "worst": "5 us"}}},
+        "streams": [{"name": "s", "period": "10 us", "operations": [{"kernel": "K"}]}]}"#;
+    let run = |more: &[&str]| {
+        let told = gpusched_with(scenario, &[&["simulate", "-", "--format", "csv"], more].concat());
+        assert_eq!(told.status.code(), Some(0), "{}", stderr(&told));
+        stdout(&told)
+    };
+    let at_once = run(&[]);
+    // The last one is released at the horizon.
+    assert_eq!(at_once.lines().count(), 1 + 160_001);
+    assert!(at_once == run(&["--max-time", "3600s"]), "the tables differ");
 }
