@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
+
 use crate::draw::theme::{Colour, Fill, Hatch};
 use crate::draw::{Anchor, Drawing, Length, MM, PAGE_WIDTH, Rect, Sheet, as_length};
 use crate::pictures::looks::rule_look;
@@ -41,7 +43,7 @@ pub(crate) struct BlameMap {
 
 impl BlameMap {
     fn new(of: &'static str, rows: &[BlameRow]) -> Self {
-        let mut weights: BTreeMap<&str, Duration> = BTreeMap::new();
+        let mut weights: FxHashMap<&str, Duration> = FxHashMap::default();
         for row in rows {
             for name in std::iter::once(&row.waiting).chain(&row.blocking) {
                 let weight = weights.entry(name).or_default();
@@ -49,9 +51,9 @@ impl BlameMap {
             }
         }
         let mut names: Vec<(&str, Duration)> = weights.into_iter().collect();
-        crate::sorted::sort_by_key(&mut names, |(_, weight)| std::cmp::Reverse(*weight));
+        crate::sorted::sort_by_key(&mut names, |(name, weight)| (std::cmp::Reverse(*weight), *name));
         let shown: Vec<&str> = names.iter().take(MOST).map(|(name, _)| *name).collect();
-        let place: BTreeMap<&str, usize> = shown.iter().copied().zip(0..).collect();
+        let place: FxHashMap<&str, usize> = shown.iter().copied().zip(0..).collect();
         let place = |name: &str| place.get(name).copied().unwrap_or(MOST);
         let mut cells: BTreeMap<(usize, usize), BTreeMap<BlameRules, Duration>> = BTreeMap::new();
         for row in rows {
@@ -308,8 +310,8 @@ mod tests {
     #[test]
     fn what_has_no_row_of_its_own_is_counted_among_the_others() {
         let row = |number: usize| BlameRow {
-            waiting: format!("W{number}"),
-            blocking: (number > 0).then(|| format!("B{number}")),
+            waiting: format!("W{number}").into(),
+            blocking: (number > 0).then(|| format!("B{number}").into()),
             behind: Behind::Others,
             rules: BlameRules { rule: if number.is_multiple_of(2) { Rule::G2 } else { Rule::X1 }, through: None },
             wait_ns: Duration::from_ns(number as u64 + 1),

@@ -95,8 +95,8 @@ impl BlameData {
 impl BlameList {
     fn new(rows: &[BlameRow]) -> Self {
         let entry = |row: &BlameRow| BlameEntry {
-            waiting: row.waiting.clone(),
-            blocking: row.blocking.clone(),
+            waiting: row.waiting.to_string(),
+            blocking: row.blocking.as_deref().map(str::to_owned),
             rule: row.rules.to_string(),
             wait_ns: row.wait_ns,
         };

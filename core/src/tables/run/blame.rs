@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -64,10 +65,10 @@ impl fmt::Display for BlameRules {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlameRow {
     /// The kernel, copies or stream that waited, from launches until first blocks were assigned, or paused (T4, T5).
-    pub waiting: String,
+    pub waiting: Arc<str>,
     /// The kernel, copies or stream that stood in the way, or the turns of the context that did (T1, T4, T5); `None`:
     /// none did.
-    pub blocking: Option<String>,
+    pub blocking: Option<Arc<str>>,
     /// Whose that is.
     pub behind: Behind,
     /// Under which rules.
@@ -185,67 +186,70 @@ pub fn add_stream_waits(page: &mut Page, summary: &Summary<'_>) {
     words.add_to(page);
 }
 
-/// What stood in the way, before it has a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Blocking {
-    /// Something with the name of this operation.
-    Named(OperationId),
-    /// The turns of a context, or switches.
-    Turns(Option<ProcessId>),
-    Nobody,
-}
-
-/// What tells rows apart: what waited, what stood in the way, whose that is, and the rules.
-type Key<N, B> = (N, B, Behind, BlameRules);
+/// What tells rows apart: what waited, what stood in the way, whose that is, and the rules. Names are places among all
+/// names in order: so many pairs can wait for one another that to hold and compare names takes long.
+type Key = (u32, Option<u32>, Behind, BlameRules);
 
 /// How long what has one name waited for what has another.
-struct Sums<'s, 'a, N> {
+struct Sums<'s, 'a> {
     summary: &'s Summary<'a>,
-    name: N,
-    /// For each operation the first of its name: to compare names takes long.
-    first: Vec<OperationId>,
-    by_first: FxHashMap<Key<OperationId, Blocking>, Duration>,
+    /// In order, each once.
+    names: Vec<Arc<str>>,
+    /// The name of each operation.
+    of_operations: Vec<u32>,
+    /// Those of the turns of each context, and of switches between them.
+    of_turns: Vec<u32>,
+    of_switches: u32,
+    by_key: FxHashMap<Key, Duration>,
 }
 
-impl<'s, 'a, 'n, N: Fn(OperationId) -> Cow<'n, str>> Sums<'s, 'a, N> {
-    fn new(summary: &'s Summary<'a>, name: N) -> Self {
-        let mut known: FxHashMap<Cow<'n, str>, OperationId> = FxHashMap::default();
-        let first = summary.trace.numbered().map(|(id, _)| *known.entry(name(id)).or_insert(id)).collect();
-        Self { summary, name, first, by_first: FxHashMap::default() }
+impl<'s, 'a> Sums<'s, 'a> {
+    fn new<'n>(summary: &'s Summary<'a>, name: impl Fn(OperationId) -> Cow<'n, str>) -> Self {
+        let trace = summary.trace;
+        let processes = (0..).take(trace.processes().len().max(1)).map(ProcessId);
+        let turns = processes.map(|process| Cow::Owned(format!("turns of {}", trace.process_name(process))));
+        let turns: Vec<Cow<'_, str>> = turns.collect();
+        let switches = || Cow::Borrowed("switches of contexts");
+        let all = || trace.numbered().map(|(id, _)| name(id)).chain(turns.iter().cloned()).chain([switches()]);
+        let mut places: FxHashMap<Cow<'_, str>, u32> = all().map(|name| (name, 0)).collect();
+        let mut in_order: Vec<(&Cow<'_, str>, &mut u32)> = places.iter_mut().collect();
+        in_order.sort_unstable();
+        in_order.iter_mut().zip(0..).for_each(|((_, place), number)| **place = number);
+        let names = in_order.into_iter().map(|(name, _)| Arc::from(name.as_ref())).collect();
+        let place = |name| places.get(&name).copied().unwrap_or_default();
+        let of_operations = trace.numbered().map(|(id, _)| place(name(id))).collect();
+        let of_turns = turns.iter().cloned().map(place).collect();
+        Self { summary, names, of_operations, of_turns, of_switches: place(switches()), by_key: FxHashMap::default() }
     }
 
     /// Adds a part so many times.
     fn add(&mut self, part: &Blame, times: u64) {
-        let first_of = |id: OperationId| self.first.get(id.index()).copied().unwrap_or(id);
-        let blocking = part.blocking.map_or_else(|| turns(part), |id| Blocking::Named(first_of(id)));
+        let place = |id: OperationId| self.of_operations.get(id.index()).copied().unwrap_or_default();
+        let turns = || match (part.rule, part.turn_of) {
+            (Rule::T1 | Rule::T4 | Rule::T5, Some(process)) => self.of_turns.get(process.index()).copied(),
+            (Rule::T1 | Rule::T4 | Rule::T5, None) => Some(self.of_switches),
+            _ => None,
+        };
         let rules = BlameRules { rule: part.rule, through: part.through };
-        let key = (first_of(part.operation), blocking, behind(self.summary, part), rules);
-        let sum = self.by_first.entry(key).or_default();
+        let blocking = part.blocking.map(place).or_else(turns);
+        let sum = self.by_key.entry((place(part.operation), blocking, behind(self.summary, part), rules)).or_default();
         let wait_ns = part.to.since(part.from).as_ns();
         *sum = sum.saturating_add(Duration::from_ns(wait_ns.saturating_mul(times)));
     }
 
     fn rows(self) -> Vec<BlameRow> {
-        let Self { summary, name, by_first, .. } = self;
+        let Self { names, by_key, .. } = self;
+        let mut sums: Vec<(Key, Duration)> = by_key.into_iter().collect();
+        sums.sort_unstable_by_key(|((waiting, blocking, behind, rules), wait)| {
+            (*behind, Reverse(*wait), *waiting, *blocking, *rules)
+        });
         let mut now_and_then = NowAndThen::default();
-        let mut sums: BTreeMap<Key<String, Option<String>>, Duration> = BTreeMap::new();
-        for ((waiting, blocking, behind, rules), wait) in by_first {
+        let name = |place: u32| names.get(place as usize).map_or_else(|| Arc::from(""), Arc::clone);
+        let row = |((waiting, blocking, behind, rules), wait_ns): (Key, Duration)| {
             now_and_then.end_if_stopped();
-            let blocking = match blocking {
-                Blocking::Named(id) => Some(name(id).into_owned()),
-                Blocking::Turns(Some(process)) => Some(format!("turns of {}", summary.trace.process_name(process))),
-                Blocking::Turns(None) => Some("switches of contexts".to_owned()),
-                Blocking::Nobody => None,
-            };
-            // Names may be the same still: those of contexts.
-            let sum = sums.entry((name(waiting).into_owned(), blocking, behind, rules)).or_default();
-            *sum = sum.saturating_add(wait);
-        }
-        let row =
-            |((waiting, blocking, behind, rules), wait_ns)| BlameRow { waiting, blocking, behind, rules, wait_ns };
-        let mut rows: Vec<BlameRow> = sums.into_iter().map(row).collect();
-        crate::sorted::sort_by_key(&mut rows, |row| (row.behind, Reverse(row.wait_ns)));
-        rows
+            BlameRow { waiting: name(waiting), blocking: blocking.map(name), behind, rules, wait_ns }
+        };
+        sums.into_iter().map(row).collect()
     }
 }
 
@@ -268,7 +272,7 @@ pub fn blame_columns() -> [Column<BlameRow>; 7] {
 
 fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow>; 7] {
     [
-        Column::new("waiting", waiting, |row: &BlameRow| row.waiting.as_str().into()).names(),
+        Column::new("waiting", waiting, |row: &BlameRow| row.waiting.as_ref().into()).names(),
         Column::new("blocking", blocking, |row: &BlameRow| row.blocking.as_deref().into()).names(),
         Column::data("behind", |row: &BlameRow| row.behind.name().into()),
         Column::data("rule", |row: &BlameRow| row.rules.rule.name().into()),
@@ -276,14 +280,6 @@ fn columns_of(waiting: &'static str, blocking: &'static str) -> [Column<BlameRow
         Column::table("rule", |row: &BlameRow| row.rules.to_string().into()).left(),
         Column::new("wait_ns", "waited", |row| row.wait_ns.into()),
     ]
-}
-
-/// Where it is not the turn of a context: whose turns stood in the way.
-fn turns(part: &Blame) -> Blocking {
-    match part.rule {
-        Rule::T1 | Rule::T4 | Rule::T5 => Blocking::Turns(part.turn_of),
-        _ => Blocking::Nobody,
-    }
 }
 
 /// Rows that a table shows at most, of what waited for others and of what waited within its stream.
