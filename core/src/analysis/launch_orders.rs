@@ -2,11 +2,13 @@
 //! queue is unknown, so all cases have to be considered), and of what else becomes ready at one instant.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -77,14 +79,14 @@ pub struct OrderedKernel<'a> {
     pub best_finish_ns: Option<Instant>,
     /// The latest finish in any order; `None` if some order does not have it finish.
     pub worst_finish_ns: Option<Instant>,
-    /// Labels of the host threads in the first order that gives the earliest.
-    pub best_order: Vec<&'a str>,
+    /// Labels of the host threads in the first order that gives the earliest. Kernels with the same order share it.
+    pub best_order: Arc<[&'a str]>,
     /// Labels of the host threads in the first order that gives the latest.
-    pub worst_order: Vec<&'a str>,
+    pub worst_order: Arc<[&'a str]>,
     /// The [`ready_order`](Scenario::ready_order) that gives the earliest.
-    pub best_ready_order: Vec<u32>,
+    pub best_ready_order: Arc<[u32]>,
     /// That of the latest.
-    pub worst_ready_order: Vec<u32>,
+    pub worst_ready_order: Arc<[u32]>,
 }
 
 /// Why orders cannot be explored.
@@ -161,7 +163,15 @@ pub fn launch_orders<'s>(
         effort::check().map_err(ProgramError::from)?;
     }
 
-    let labels = |order: Vec<usize>| order.into_iter().map(|thread| &*scenario.threads[thread].label).collect();
+    let label = |thread: usize| &*scenario.threads[thread].label;
+    let mut told = FxHashMap::default();
+    let mut told = |number| {
+        let in_words = || {
+            let (threads, ready) = plan.order(number);
+            (threads.into_iter().map(label).collect::<Arc<[_]>>(), Arc::from(ready))
+        };
+        told.entry(number).or_insert_with(in_words).clone()
+    };
     let known = |finish: Instant| (finish < Instant::MAX).then_some(finish);
     let mut position: BTreeMap<u32, u32> = BTreeMap::new();
     let mut kernels = Vec::new();
@@ -172,13 +182,13 @@ pub fn launch_orders<'s>(
         let Ok(place) = found else { continue };
         let (_, ((best, best_number), (worst, worst_number))) = extremes[place];
         let ((best_order, best_ready_order), (worst_order, worst_ready_order)) =
-            (plan.order(best_number), plan.order(worst_number));
+            (told(best_number), told(worst_number));
         kernels.push(OrderedKernel {
             launch: kernel.launch,
             best_finish_ns: known(best),
             worst_finish_ns: known(worst),
-            best_order: labels(best_order),
-            worst_order: labels(worst_order),
+            best_order,
+            worst_order,
             best_ready_order,
             worst_ready_order,
         });

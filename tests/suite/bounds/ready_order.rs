@@ -42,7 +42,7 @@ fn extremes(scenario: &Scenario) -> (Vec<Extremes>, u64, bool) {
     let ms = |time: Option<gpusched::time::Instant>| time.map(|time| time.as_ns() / MS);
     for kernel in &orders.kernels {
         // Who states the order of the latest gets that.
-        let replayed = Scenario { ready_order: kernel.worst_ready_order.clone().into(), ..scenario.clone() };
+        let replayed = Scenario { ready_order: kernel.worst_ready_order.clone(), ..scenario.clone() };
         if scenario.threads.len() == 1 {
             let run = simulate(&replayed).expect("it runs");
             let finishes =

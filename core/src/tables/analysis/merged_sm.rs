@@ -2,6 +2,7 @@
 //! Times are in ns, empty where there is none. In JSON the elements of lists are the
 //! results themselves.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::analysis::algorithm_2::AlgorithmStep;
@@ -79,22 +80,39 @@ fn orders_columns<'k, 'a: 'k>() -> Vec<Column<&'k OrderedKernel<'a>>> {
     columns.extend([
         Column::new("best_finish_ns", "best", |kernel: &&OrderedKernel<'_>| kernel.best_finish_ns.into()),
         Column::new("worst_finish_ns", "worst", |kernel| kernel.worst_finish_ns.into()),
-        Column::new("best_order", "order for the best", |kernel: &&OrderedKernel<'_>| {
-            order_of(&kernel.best_order, &kernel.best_ready_order).into()
-        })
-        .left(),
-        Column::new("worst_order", "order for the worst", |kernel: &&OrderedKernel<'_>| {
-            order_of(&kernel.worst_order, &kernel.worst_ready_order).into()
-        })
-        .left(),
+        Column::data("best_order", |kernel: &&OrderedKernel<'_>| best_order(kernel, usize::MAX).into()),
+        Column::table("order for the best", |kernel: &&OrderedKernel<'_>| best_order(kernel, MOST_THREADS).into())
+            .left(),
+        Column::data("worst_order", |kernel: &&OrderedKernel<'_>| worst_order(kernel, usize::MAX).into()),
+        Column::table("order for the worst", |kernel: &&OrderedKernel<'_>| worst_order(kernel, MOST_THREADS).into())
+            .left(),
     ]);
     columns
 }
 
-/// The threads, and the `ready_order` where it is not the model's.
-fn order_of(threads: &[&str], ready: &[u32]) -> String {
-    let threads = threads.join(" ");
-    if ready.is_empty() { threads } else { format!("{threads}, ready_order {ready:?}") }
+/// Threads of an order that a table names.
+const MOST_THREADS: usize = 16;
+
+fn best_order(kernel: &OrderedKernel<'_>, most: usize) -> String {
+    order_of(&kernel.best_order, &kernel.best_ready_order, most)
+}
+
+fn worst_order(kernel: &OrderedKernel<'_>, most: usize) -> String {
+    order_of(&kernel.worst_order, &kernel.worst_ready_order, most)
+}
+
+/// At most so many of the threads, and the `ready_order` where it is not the model's.
+fn order_of(threads: &[&str], ready: &[u32], most: usize) -> String {
+    let (shown, more) = threads.split_at(threads.len().min(most));
+    let mut order = shown.join(" ");
+    // Writing to a string cannot fail.
+    if !more.is_empty() {
+        let _ = write!(order, " ... and {} more", more.len());
+    }
+    if !ready.is_empty() {
+        let _ = write!(order, ", ready_order {ready:?}");
+    }
+    order
 }
 
 impl Analysis<'_> {
