@@ -13,6 +13,9 @@
 //! clients of MPS on **shared SMs**, **contexts that take turns**, **shared links**, **channels and latencies**, and
 //! **cores**.
 
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
 use super::model::{Task, TaskSet};
 use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
@@ -30,9 +33,12 @@ pub(super) struct ByWork<'a> {
     weights: &'a Weights<'a>,
     /// By task: choices of the weights v, each of which gives a bound.
     choices: Vec<Vec<Vec<u64>>>,
-    /// By task and operation: what it waits for in its job, itself included.
-    chains: Vec<Vec<Vec<usize>>>,
+    /// By task and operation.
+    chains: Vec<Vec<Chain>>,
 }
+
+/// What an operation waits for in its job, itself included, by number; `None`: all up to it.
+type Chain = Option<Vec<usize>>;
 
 impl<'a> ByWork<'a> {
     pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>) -> Self {
@@ -50,7 +56,10 @@ impl<'a> ByWork<'a> {
         tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
         let is_reached = &is_reached[..];
         let level = lowest_level(tasks, &tasks.tasks[task]);
-        let sum = |v, q| WorkInWindow { tasks, task, q, level, is_reached, v, responses, weights, chains };
+        let sum = |v, q| {
+            let (outside, sums) = (OnceCell::new(), RefCell::default());
+            WorkInWindow { tasks, task, q, level, is_reached, v, responses, weights, chains, outside, sums }
+        };
         let Task { operations, most_queued, period, .. } = &tasks.tasks[task];
         let mut ends = vec![0; operations.len()];
         for q in 1..=*most_queued {
@@ -87,15 +96,28 @@ pub(super) fn least_fixed_point(
     None
 }
 
-fn chains(task: &Task) -> Vec<Vec<usize>> {
-    let mut chains: Vec<Vec<usize>> = Vec::with_capacity(task.operations.len());
+fn chains(task: &Task) -> Vec<Chain> {
+    let mut chains: Vec<Chain> = Vec::with_capacity(task.operations.len());
     for (number, operation) in task.operations.iter().enumerate() {
+        let is_all = |before: usize| before + 1 == number && chains[before].is_none();
+        if number == 0 || operation.after.iter().any(|&before| is_all(before)) {
+            chains.push(None);
+            continue;
+        }
         let mut on_chain = vec![false; number + 1];
         on_chain[number] = true;
-        operation.after.iter().flat_map(|&before| &chains[before]).for_each(|&before| on_chain[before] = true);
-        chains.push((0..=number).filter(|&before| on_chain[before]).collect());
+        for &before in &operation.after {
+            numbers(&chains, before).for_each(|before| on_chain[before] = true);
+        }
+        chains.push(Some((0..=number).filter(|&before| on_chain[before]).collect()));
     }
     chains
+}
+
+/// The numbers of operation k's chain.
+fn numbers(chains: &[Chain], k: usize) -> impl Iterator<Item = usize> {
+    let all = if chains[k].is_none() { 0..k + 1 } else { 0..0 };
+    all.chain(chains[k].iter().flatten().copied())
 }
 
 /// Choices of weights for the heads that can hold a job of `task`, each of which gives a bound.
@@ -143,10 +165,38 @@ struct WorkInWindow<'a> {
     /// By task: R; `None`: not known.
     responses: &'a [Option<u64>],
     weights: &'a Weights<'a>,
-    chains: &'a [Vec<usize>],
+    chains: &'a [Chain],
+    /// By operation of the job: how long it and what is before it take outside the waits, along the longest chain.
+    outside: OnceCell<Vec<u128>>,
+    /// The sums of what has counted in a window so far.
+    sums: RefCell<Vec<Rc<Sums>>>,
+}
+
+/// What of jobs counts in windows, whatever their length. It is summed once for all operations with the same chain in
+/// that respect: a job of n operations beside others of as many would take n^2 otherwise.
+struct Sums {
+    counted: Counted,
+    /// Of the own job: g C v, and for how long operations keep channels.
+    own: u128,
+    /// By context of the chain: g C v of the own job.
+    own_turns: Vec<u128>,
+    /// Of one more own job, on the chain.
+    queued: u128,
+    others: Vec<OtherJob>,
+}
+
+/// What a job of another task counts.
+struct OtherJob {
+    task: usize,
+    work: u128,
+    /// Whether it is below what the chain waits for.
+    is_lower: bool,
+    /// By context: what it runs in turns of the chain's contexts.
+    turns: Vec<(usize, NeedOfTurns)>,
 }
 
 /// What counts in a window.
+#[derive(PartialEq, Eq)]
 struct Counted {
     /// Whether a copy is on the chain, so that all copies count.
     with_copies: bool,
@@ -196,42 +246,105 @@ impl WorkInWindow<'_> {
             | Work::Busy(time) => time.as_ns(),
             Work::Nothing => 0,
         };
-        let operations: usize = self.tasks.tasks.iter().map(|task| task.operations.len()).sum();
+        let tasks = &self.tasks.tasks;
+        let operations = || tasks.iter().map(|task| task.operations.len()).sum();
+        let counted_steps = if self.tasks.turns.is_some() { operations() } else { tasks.len() };
         let reach = task.core.map_or(0, |core| core.reach());
         // The window begins with the release of the first of the q jobs, which came so much earlier at least.
         let earlier = task.period.checked_mul(self.before())?;
         let most = task.within.checked_add(earlier)?.checked_sub(c_k)?.checked_sub(task.jitter)?;
-        let w_k = least_fixed_point(0, (MOST_STEPS, 8 * operations), |w| {
+        let sums = self.sums(self.counted(k))?;
+        let mut turns = vec![NeedOfTurns::default(); sums.counted.of_chain.len()];
+        let of_jobs = self.of_own_jobs(k, &sums, &mut turns)?;
+        let w_k = least_fixed_point(0, (MOST_STEPS, 8 * counted_steps), |w| {
             // More is of no use.
-            self.sum(k, w.checked_add(reach)?).filter(|sum| *sum <= most.max(w))
+            self.sum((k, w.checked_add(reach)?), &sums, of_jobs, turns.clone()).filter(|sum| *sum <= most.max(w))
         })?;
         Some((task.jitter + w_k + c_k).saturating_sub(earlier))
     }
 
-    /// `W_(k,q)(w)` \[ns, rounded up\], term by term.
-    fn sum(&self, k: usize, w: u64) -> Option<u64> {
-        let task = self.own();
-        let counted = self.counted(k);
-        let mut turns = vec![NeedOfTurns::default(); counted.of_chain.len()];
+    /// The terms of `W_(k,q)(w)` that do not depend on w.
+    fn of_own_jobs(&self, k: usize, sums: &Sums, turns: &mut [NeedOfTurns]) -> Option<u128> {
         // Of the operations before k in its job: C_o (1 - v_o), along the longest chain.
-        let chain = self.chain_before(k, &mut turns);
+        let chain = self.chain_before(k, turns);
         // Of q - 1 more jobs on the chain: C_o (1 - v_o) + g C v.
-        let mut queued = 0_u128;
-        for operation in &task.operations {
-            let one = self.g_c_v_counted(operation, &counted)?.checked_add(self.c_1_v(&operation.work))?;
-            queued = queued.checked_add(one.checked_mul(u128::from(self.before()))?)?;
-        }
+        let queued = sums.queued.checked_mul(u128::from(self.before()))?;
         // Of all operations of the own job: g C v, less C_k v_k.
-        let own = self.own_job(k, &counted, &mut turns)?;
+        for (need, own) in turns.iter_mut().zip(&sums.own_turns) {
+            need.b_p = need.b_p.checked_add(*own)?;
+        }
+        chain.checked_add(queued)?.checked_add(sums.own - self.after_window(k, &sums.counted)?)
+    }
+
+    /// `W_(k,q)(w)` \[ns, rounded up\], term by term.
+    fn sum(&self, (k, w): (usize, u64), sums: &Sums, of_own: u128, mut turns: Vec<NeedOfTurns>) -> Option<u64> {
+        let task = self.own();
         // Of every other task j: ceil((w + R_j) / T_j) jobs, each with its g C v.
-        let (others, lower) = self.other_jobs(w, &counted, &mut turns)?;
+        let (others, lower) = self.other_jobs(w, sums, &mut turns)?;
         // Lower priorities add no more than they can have in the waits.
-        let lower = if task.reached.is_none() { lower.min(self.lower_in_waits(k, w, &counted)) } else { lower };
+        let lower = if lower == 0 || task.reached.is_some() {
+            lower
+        } else {
+            lower.min(self.lower_in_waits(k, w, &sums.counted))
+        };
         // Contexts without a turn, and a core that more urgent hosts have.
         let lost = self.lost(&turns, w)?;
         let core = u128::from(self.tasks.higher(task, w, self.responses)?).checked_mul(u128::from(ONE))?;
-        let sum = [chain, queued, own, others, lower, lost, core].into_iter().try_fold(0, u128::checked_add)?;
+        let sum = [of_own, others, lower, lost, core].into_iter().try_fold(0, u128::checked_add)?;
         u64::try_from(sum.div_ceil(u128::from(ONE))).ok()
+    }
+
+    /// What jobs count; `None`: too much.
+    fn sums(&self, counted: Counted) -> Option<Rc<Sums>> {
+        if let Some(known) = self.sums.borrow().iter().find(|sums| sums.counted == counted) {
+            return Some(Rc::clone(known));
+        }
+        let (mut own, mut queued, mut own_turns) = (0_u128, 0_u128, vec![0_u128; counted.of_chain.len()]);
+        for operation in &self.own().operations {
+            let one = self.g_c_v_counted(operation, &counted)?;
+            if self.needs_turns(&operation.work)
+                && let Some(context) = own_turns.get_mut(operation.process)
+            {
+                *context = context.checked_add(one)?;
+            }
+            own = own.checked_add(one)?.checked_add(self.keeps_channel(&operation.work))?;
+            queued = queued.checked_add(one)?.checked_add(self.c_1_v(&operation.work))?;
+        }
+        let others = (0..self.tasks.tasks.len()).filter(|task| *task != self.task);
+        let mut others = others.map(|task| self.other_job(task, &counted)).collect::<Option<Vec<OtherJob>>>()?;
+        others.retain(|other| other.work > 0 || !other.turns.is_empty());
+        let sums = Rc::new(Sums { counted, own, own_turns, queued, others });
+        self.sums.borrow_mut().push(Rc::clone(&sums));
+        Some(sums)
+    }
+
+    /// g C v of a job of another task, and of one in S `C_o (1 - v_o)` as well.
+    fn other_job(&self, task: usize, counted: &Counted) -> Option<OtherJob> {
+        let (other, is_reached) = (&self.tasks.tasks[task], self.is_reached[task]);
+        let mut work = 0_u128;
+        let mut turns = vec![NeedOfTurns::default(); counted.of_chain.len()];
+        for operation in &other.operations {
+            let g_c_v = self.g_c_v_counted(operation, counted)?;
+            let mut one = g_c_v.checked_add(self.keeps_channel(&operation.work))?;
+            if is_reached && !operation.work.is_of_host() {
+                one = one.checked_add(self.c_1_v(&operation.work))?;
+            }
+            work = work.checked_add(one)?;
+            if self.needs_turns(&operation.work) && self.is_met(operation, counted) {
+                let need = &mut turns[operation.process];
+                // What takes no time needs a turn all the same.
+                need.n_p += u64::from(is_reached);
+                let outside = if is_reached { self.c_1_v(&operation.work) } else { 0 };
+                need.b_p = need.b_p.checked_add(g_c_v)?.checked_add(outside)?;
+            }
+        }
+        let turns: Vec<(usize, NeedOfTurns)> =
+            (0..).zip(turns).filter(|(_, need)| need.n_p > 0 || need.b_p > 0).collect();
+        // Copies know no priority, nor do channels, nor clients of MPS that have queues of their own.
+        let has_copy = counted.with_copies && other.operations.iter().any(is_copy);
+        let by_priority = self.tasks.channels.is_none() && !self.tasks.queues_by_client;
+        let is_lower = other.highest > self.level && !has_copy && !is_reached && by_priority;
+        Some(OtherJob { task, work, is_lower, turns })
     }
 
     fn counted(&self, k: usize) -> Counted {
@@ -309,7 +422,7 @@ impl WorkInWindow<'_> {
         let others = task.reached.iter().flatten().flat_map(|&other| &self.tasks.tasks[other].operations);
         let own: Box<dyn Iterator<Item = &Operation>> = match task.reached {
             Some(_) => Box::new(task.operations.iter()),
-            None => Box::new(self.chains[k].iter().map(|&number| &task.operations[number])),
+            None => Box::new(numbers(self.chains, k).map(|number| &task.operations[number])),
         };
         own.chain(others)
     }
@@ -325,110 +438,67 @@ impl WorkInWindow<'_> {
     fn chain_before(&self, k: usize, turns: &mut [NeedOfTurns]) -> u128 {
         let task = self.own();
         let to_the_end = self.is_to_the_end(k);
-        let mut need = |operation: &Operation| {
-            if self.needs_turns(&operation.work) {
+        // All operations of the job are on the chain of one that may wait for others.
+        let is_all = task.reached.is_some();
+        if self.tasks.turns.is_some() {
+            let last = if is_all { task.operations.len() } else { 0 };
+            let chain = (0..last).chain(numbers(self.chains, k).filter(|_| !is_all));
+            for operation in chain.map(|number| &task.operations[number]).filter(|one| self.needs_turns(&one.work)) {
                 turns[operation.process].n_p += 1;
                 turns[operation.process].b_p += self.c_1_v(&operation.work);
             }
-        };
-        let latency_of_k = if to_the_end { 0 } else { self.latency(&task.operations[k].work) };
-        if task.reached.is_some() {
-            // All operations of the job are on the chain.
-            let counts = |number: &usize| to_the_end || *number != k;
-            let all = (0..task.operations.len()).filter(counts).map(|number| &task.operations[number]);
-            let sum = all.map(|one| {
-                need(one);
-                self.c_1_v(&one.work)
-            });
-            return sum.sum::<u128>() + latency_of_k;
         }
-        let mut ends = vec![0_u128; k + 1];
-        for &number in &self.chains[k] {
-            let operation = &task.operations[number];
-            let start = operation.after.iter().map(|&before| ends[before]).max().unwrap_or(0);
-            if number == k && !to_the_end {
-                return start + latency_of_k;
-            }
-            need(operation);
-            ends[number] = start + self.c_1_v(&operation.work);
-        }
-        ends[k]
+        let work_of_k = &task.operations[k].work;
+        let (of_k, latency_of_k) = (self.c_1_v(work_of_k), self.latency(work_of_k));
+        let outside = self.outside.get_or_init(|| self.outside());
+        let with_k = if is_all { outside.last() } else { outside.get(k) }.copied().unwrap_or_default();
+        if to_the_end { with_k } else { with_k - of_k + latency_of_k }
     }
 
-    /// g C v of all operations of the own job, less `C_k v_k`, as the last block of k runs after the window.
-    fn own_job(&self, k: usize, counted: &Counted, turns: &mut [NeedOfTurns]) -> Option<u128> {
-        let mut sum = 0_u128;
-        for (number, operation) in self.own().operations.iter().enumerate() {
-            let mut one = self.g_c_v_counted(operation, counted)?;
-            if number == k && !self.is_to_the_end(k) {
-                one -= match operation.work {
-                    Work::Kernel { class, block_time, .. } => {
-                        u128::from(block_time.as_ns()) * u128::from(self.v[class])
-                    }
-                    Work::Copy { .. } => one,
-                    Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
-                };
-            }
-            self.count_turns(operation, one, turns)?;
-            sum = sum.checked_add(one)?.checked_add(self.keeps_channel(&operation.work))?;
-        }
-        Some(sum)
-    }
-
-    /// g C v of the jobs of all other tasks that there can be in the window, and of those in S `C_o (1 - v_o)` as well:
-    /// of all that are not below what the chain waits for, and of those that are.
-    fn other_jobs(&self, w: u64, counted: &Counted, turns: &mut [NeedOfTurns]) -> Option<(u128, u128)> {
-        let (mut sum, mut lower) = (0_u128, 0_u128);
-        for (j, other) in self.tasks.tasks.iter().enumerate().filter(|(j, _)| *j != self.task) {
-            let is_reached = self.is_reached[j];
-            let mut of_job = 0_u128;
-            for operation in &other.operations {
-                let g_c_v = self.g_c_v_counted(operation, counted)?;
-                let mut one = g_c_v.checked_add(self.keeps_channel(&operation.work))?;
-                if is_reached && !operation.work.is_of_host() {
-                    one = one.checked_add(self.c_1_v(&operation.work))?;
-                }
-                of_job = of_job.checked_add(one)?;
-            }
-            // What takes no time needs a turn all the same.
-            let takes_turns = || {
-                let operations = other.operations.iter();
-                operations.filter(|one| self.needs_turns(&one.work) && self.is_met(one, counted))
+    fn outside(&self) -> Vec<u128> {
+        let task = self.own();
+        let mut outside: Vec<u128> = Vec::with_capacity(task.operations.len());
+        for operation in &task.operations {
+            let before = match task.reached {
+                Some(_) => outside.last().copied(),
+                None => operation.after.iter().map(|&before| outside[before]).max(),
             };
-            let counts = of_job > 0 || is_reached && takes_turns().next().is_some();
+            outside.push(before.unwrap_or_default() + self.c_1_v(&operation.work));
+        }
+        outside
+    }
+
+    /// `C_k v_k`, as the last block of k runs after the window.
+    fn after_window(&self, k: usize, counted: &Counted) -> Option<u128> {
+        let operation = &self.own().operations[k];
+        Some(match operation.work {
+            _ if self.is_to_the_end(k) => 0,
+            Work::Kernel { class, block_time, .. } => u128::from(block_time.as_ns()) * u128::from(self.v[class]),
+            Work::Copy { .. } => self.g_c_v_counted(operation, counted)?,
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
+        })
+    }
+
+    /// What the jobs of all other tasks count that there can be in the window: of all that are not below what the chain
+    /// waits for, and of those that are.
+    fn other_jobs(&self, w: u64, sums: &Sums, turns: &mut [NeedOfTurns]) -> Option<(u128, u128)> {
+        let (mut sum, mut lower) = (0_u128, 0_u128);
+        for other in &sums.others {
             // How many jobs of one that may be beyond its period there are is not known.
-            let jobs = if counts { other.jobs(w, self.responses[j]) } else { Some(0) };
-            for operation in takes_turns().filter(|_| counts) {
-                let jobs = jobs?;
-                let mut one = self.g_c_v_counted(operation, counted)?;
-                if is_reached {
-                    one = one.checked_add(self.c_1_v(&operation.work))?;
-                    turns[operation.process].n_p = turns[operation.process].n_p.saturating_add(jobs);
-                }
-                self.count_turns(operation, one.checked_mul(u128::from(jobs))?, turns)?;
+            let jobs = self.tasks.tasks[other.task].jobs(w, self.responses[other.task]);
+            for &(context, one) in &other.turns {
+                let (jobs, need) = (jobs?, &mut turns[context]);
+                need.n_p = need.n_p.saturating_add(jobs.saturating_mul(one.n_p));
+                need.b_p = need.b_p.checked_add(one.b_p.checked_mul(u128::from(jobs))?)?;
             }
-            let of_all = jobs.and_then(|jobs| of_job.checked_mul(u128::from(jobs)));
-            // Copies know no priority, nor do channels, nor clients of MPS that have queues of their own.
-            let has_copy = counted.with_copies && other.operations.iter().any(is_copy);
-            let by_priority = self.tasks.channels.is_none() && !self.tasks.queues_by_client;
-            let is_lower = other.highest > self.level && !has_copy && !is_reached && by_priority;
-            if is_lower {
+            let of_all = jobs.and_then(|jobs| other.work.checked_mul(u128::from(jobs)));
+            if other.is_lower {
                 lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
             } else {
                 sum = sum.checked_add(of_all?)?;
             }
         }
         Some((sum, lower))
-    }
-
-    /// Counts what an operation runs in the turns of its context.
-    fn count_turns(&self, operation: &Operation, work: u128, turns: &mut [NeedOfTurns]) -> Option<()> {
-        if self.needs_turns(&operation.work)
-            && let Some(context) = turns.get_mut(operation.process)
-        {
-            context.b_p = context.b_p.checked_add(work)?;
-        }
-        Some(())
     }
 
     /// For how long the contexts of the chain have no turn although they have work.
@@ -465,7 +535,7 @@ impl WorkInWindow<'_> {
                 }
             }
         }
-        let chain = || self.chains[k].iter().map(|&number| &task.operations[number]);
+        let chain = || numbers(self.chains, k).map(|number| &task.operations[number]);
         let is_kernel = |one: &Operation| matches!(one.work, Work::Kernel { .. });
         let kernels_before = task.operations.iter().filter(|one| is_kernel(one)).count() as u64;
         let waits = chain().filter(|one| is_kernel(one)).count() as u64 + self.before().saturating_mul(kernels_before);
