@@ -63,6 +63,8 @@ pub struct Calendar {
     /// What completes next on each shared link; empty as long as there is none.
     links: Vec<Option<Completion>>,
     wakes: PriorityQueue<u64, Reverse<(Instant, u64)>, BuildHasherDefault<FxHasher>>,
+    /// When the first of them is: every round asks, and it costs as much as a block to look into the queue.
+    next_wake: Option<Instant>,
     sequence: u64,
     /// How long it has stood still.
     held: Duration,
@@ -213,8 +215,7 @@ impl Calendar {
         let others =
             self.links.iter().enumerate().filter(|(own, _)| *own != place as usize).filter_map(|(_, one)| *one);
         let completion = others.max().max(self.completions.peek().copied()).map(|first| first.at + self.held);
-        let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
-        earlier(earlier(completion, wake), self.latencies.peek().map(|Reverse(latency)| latency.until))
+        earlier(earlier(completion, self.next_wake), self.latencies.peek().map(|Reverse(latency)| latency.until))
     }
 
     /// The copy on a link that completes first. Without shared links, which is the rule, it costs a comparison.
@@ -230,6 +231,11 @@ impl Calendar {
     /// Enters the host's wake-up `token`, or moves it if it is already there.
     pub(crate) fn wake_at(&mut self, at: Instant, token: u64) {
         self.wakes.push(token, Reverse((at, token)));
+        self.note_next_wake();
+    }
+
+    fn note_next_wake(&mut self) {
+        self.next_wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
     }
 
     /// The instant of the next event.
@@ -240,9 +246,9 @@ impl Calendar {
     }
 
     /// The instant of the next event that is no completion, or one on a shared link.
+    #[inline]
     pub(crate) fn next_besides_completions(&self) -> Option<Instant> {
-        let wake = self.wakes.peek().map(|(_, Reverse((at, _)))| *at);
-        let next = earlier(wake, self.latencies.peek().map(|Reverse(latency)| latency.until));
+        let next = earlier(self.next_wake, self.latencies.peek().map(|Reverse(latency)| latency.until));
         earlier(next, self.first_on_links().map(|copy| copy.at + self.held))
     }
 
@@ -267,9 +273,12 @@ impl Calendar {
     }
 
     /// Takes out the host's next wake-up if it belongs to instant `at`.
+    #[inline]
     pub(crate) fn pop_wake(&mut self, at: Instant) -> Option<u64> {
-        self.wakes.peek().filter(|(_, Reverse((next, _)))| *next == at)?;
-        self.wakes.pop().map(|(token, _)| token)
+        self.next_wake.filter(|next| *next == at)?;
+        let token = self.wakes.pop().map(|(token, _)| token);
+        self.note_next_wake();
+        token
     }
 
     /// All completions, those on shared links aside, in no particular order.
@@ -291,7 +300,7 @@ impl Calendar {
     /// knows.
     pub(super) fn write_state(&self, now: Instant, to: &mut Canonical, mut write: impl FnMut(&mut Canonical, Event)) {
         // The number of what begins next is that of the whole GPU, which all states are counted from.
-        let Self { latencies, completions, links, wakes, sequence: _, held, is_timed } = self;
+        let Self { latencies, completions, links, wakes, next_wake: _, sequence: _, held, is_timed } = self;
         let mut latencies: Vec<Latency> = latencies.iter().map(|&Reverse(latency)| latency).collect();
         latencies.sort_unstable();
         to.list(latencies, |to, Latency { until, operation, since, is_triggered }| {
@@ -331,6 +340,7 @@ impl Calendar {
         self.completions.clear();
         self.links.clear();
         self.wakes.clear();
+        self.next_wake = None;
         self.sequence = 0;
         self.held = Duration::ZERO;
         self.is_timed = false;

@@ -308,7 +308,9 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             frontend.triggers(operation, at, &mut context);
         }
         frontend.enter_ready(backend, &mut context);
-        self.notify_host(host);
+        if !self.frontend.events.is_empty() {
+            self.notify_host(host);
+        }
         while let Some(token) = self.calendar.pop_wake(self.now) {
             host.on_wake(token);
         }
@@ -330,24 +332,22 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
                 }
                 something_changed = false;
             }
-            if !self.notify_host(host) && !has_submitted {
+            if !self.frontend.events.is_empty() {
+                self.notify_host(host);
+            } else if !has_submitted {
                 let (_, backend, mut context) = self.parts();
                 return Ok(backend.finish_instant(&mut context)?);
             }
         }
     }
 
-    /// Hands the GPU's events to the host. Says whether there were any.
-    fn notify_host(&mut self, host: &mut impl Host) -> bool {
-        if self.frontend.events.is_empty() {
-            return false;
-        }
+    /// Hands the GPU's events to the host.
+    fn notify_host(&mut self, host: &mut impl Host) {
         let mut events = std::mem::take(&mut self.frontend.events);
         for event in events.drain(..) {
             host.on_event(event, self);
         }
         self.frontend.events = events;
-        true
     }
 
     /// The frontend, the backend and what they work with.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::entries::{Block, Stretch, Wave};
+use super::entries::{Block, Stretch, Wave, WaveParts};
 use super::record::Trace;
 use crate::limits::{count_turn, end_if_stopped};
 use crate::proven::OrMost;
@@ -174,7 +174,8 @@ impl Trace {
     }
 
     /// [`Trace::block_time`] of the blocks of one wave, all its repetitions included.
-    pub(super) fn block_time_of(&self, wave: &Wave) -> impl Iterator<Item = (u16, u128)> + '_ {
+    #[inline]
+    pub(super) fn block_time_of<'a>(&'a self, wave: &'a Wave) -> impl Iterator<Item = (u16, u128)> + 'a {
         let (last, cycles) = self.last_repetition(wave);
         // Only the last of them can reach beyond the end.
         let last_time = if self.turns().is_empty() {
@@ -188,6 +189,7 @@ impl Trace {
     }
 
     /// When a wave happens for the last time, and how often in all.
+    #[inline]
     pub(super) fn last_repetition(&self, wave: &Wave) -> (Instant, u32) {
         match self.stretches.get(wave.stretch as usize) {
             None => (wave.start, 1),
@@ -238,8 +240,12 @@ impl Trace {
         }
     }
 
-    pub(super) fn parts_of(&self, wave: &Wave) -> &[Part] {
-        &self.parts[wave.parts.0 as usize..(wave.parts.0 + wave.parts.1) as usize]
+    #[inline]
+    pub(super) fn parts_of<'a>(&'a self, wave: &'a Wave) -> &'a [Part] {
+        match &wave.parts {
+            WaveParts::One(part) => std::slice::from_ref(part),
+            &WaveParts::Many(first, count) => &self.parts[first as usize..first as usize + usize::from(count)],
+        }
     }
 }
 

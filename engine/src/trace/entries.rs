@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::rule::Rule;
 use crate::named::named;
 use crate::time::{Duration, Instant};
-use crate::workload::{OperationId, OperationKind, Origin, ProcessId, StreamId};
+use crate::workload::{OperationId, OperationKind, Origin, Part, ProcessId, StreamId};
 
 /// One operation and the instants of its life.
 ///
@@ -111,14 +111,33 @@ pub struct Wave {
     pub(super) operation: u32,
     /// Number of its first block (blocks are numbered in the order of assignment).
     pub(super) first_block: u32,
-    /// Where its parts, which have its blocks, begin in the trace, and how many there are.
-    pub(super) parts: (u32, u32),
+    /// Its parts, which have its blocks.
+    pub(super) parts: WaveParts,
     /// The round-robin pointer before the wave.
     pub(super) cursor: u32,
     /// The stretch that it belongs to, or [`NO_STRETCH`].
     pub(super) stretch: u32,
     pub(super) start: Instant,
     pub(super) duration: Duration,
+}
+
+/// The parts of a wave. Most have one, which is looked for nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WaveParts {
+    /// The only one.
+    One(Part),
+    /// Where they begin in the trace, and how many there are: a device has at most 4,096 SMs.
+    Many(u32, u16),
+}
+
+impl WaveParts {
+    /// The same where so many others were put before those of the trace.
+    pub(super) fn behind(self, others: u32) -> Self {
+        match self {
+            Self::One(_) => self,
+            Self::Many(first, count) => Self::Many(first.saturating_add(others), count),
+        }
+    }
 }
 
 /// Marks a wave that happens once.

@@ -3,7 +3,9 @@
 //! A piece is a [`Trace`] of adjacent operations, with their own numbers and with all that is known of them. Of each
 //! that has finished it tells what the trace of the whole run tells, but for what it waited for, which may have left.
 
-use super::entries::{ContextTurn, KindCounts, NO_STRETCH, NotedWait, Numbers, OperationRecord, Stretch, Wave};
+use super::entries::{
+    ContextTurn, KindCounts, NO_STRETCH, NotedWait, Numbers, OperationRecord, Stretch, Wave, WaveParts,
+};
 use super::observer::Recorder;
 use super::record::Trace;
 use crate::proven::OrMost;
@@ -32,16 +34,18 @@ struct Waves {
 impl Waves {
     fn push(&mut self, wave: Wave, from: &Trace) {
         let to_u32 = |length: usize| u32::try_from(length).unwrap_or(NO_STRETCH);
-        let parts = from.parts_of(&wave);
-        let first = (to_u32(self.parts.len()), wave.parts.1);
-        self.parts.extend_from_slice(parts);
+        let mut parts = wave.parts;
+        if let WaveParts::Many(first, _) = &mut parts {
+            *first = to_u32(self.parts.len());
+            self.parts.extend_from_slice(from.parts_of(&wave));
+        }
         let stretch = from.stretches.get(wave.stretch as usize).map(|&stretch| {
             if self.last.replace(wave.stretch) != Some(wave.stretch) {
                 self.stretches.push(Stretch { first_wave: to_u32(self.all.len()), ..stretch });
             }
             to_u32(self.stretches.len() - 1)
         });
-        self.all.push(Wave { parts: first, stretch: stretch.unwrap_or(NO_STRETCH), ..wave });
+        self.all.push(Wave { parts, stretch: stretch.unwrap_or(NO_STRETCH), ..wave });
     }
 
     fn put_into(self, trace: &mut Trace) {
@@ -195,7 +199,7 @@ impl Trace {
         let moved = |stretch: Stretch| Stretch { first_wave: stretch.first_wave.saturating_add(waves), ..stretch };
         self.stretches.extend(next.stretches.into_iter().map(moved));
         self.waves.extend(next.waves.into_iter().map(|wave| Wave {
-            parts: (wave.parts.0.saturating_add(parts), wave.parts.1),
+            parts: wave.parts.behind(parts),
             // Number NO_STRETCH, which says that there is none, is the greatest.
             stretch: wave.stretch.saturating_add(stretches),
             ..wave

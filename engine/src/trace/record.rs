@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::entries::{Block, ContextTurn, CopyPause, NotedWait, Numbers, OperationRecord, Served, Stretch, Wave};
+use super::entries::{
+    Block, ContextTurn, CopyPause, NotedWait, Numbers, OperationRecord, Served, Stretch, Wave, WaveParts,
+};
 use crate::device::SmMask;
 use crate::time::Instant;
 use crate::workload::{
@@ -32,6 +34,7 @@ pub struct Trace {
     pub(super) first: u32,
     pub(super) operations: Vec<OperationRecord>,
     pub(super) waves: Vec<Wave>,
+    /// Those of waves that have several.
     pub(super) parts: Vec<Part>,
     pub(super) stretches: Vec<Stretch>,
     /// Waits that cannot be told from the instants of an operation, sorted by operation once the run is over.
@@ -224,13 +227,18 @@ impl Trace {
         }
     }
 
-    pub(super) fn add_parts(&mut self, parts: &[Part]) -> Result<(u32, u32), TraceFull> {
+    #[inline]
+    pub(super) fn add_parts(&mut self, parts: &[Part]) -> Result<WaveParts, TraceFull> {
+        if let [only] = parts {
+            return Ok(WaveParts::One(*only));
+        }
         let first = u32::try_from(self.parts.len()).map_err(|_| TraceFull)?;
-        let count = u32::try_from(parts.len()).map_err(|_| TraceFull)?;
+        let count = u16::try_from(parts.len()).map_err(|_| TraceFull)?;
         self.parts.extend_from_slice(parts);
-        first.checked_add(count).map(|_| (first, count)).ok_or(TraceFull)
+        Ok(WaveParts::Many(first, count))
     }
 
+    #[inline]
     pub(super) fn add_wave(&mut self, wave: Wave) -> Result<(), TraceFull> {
         if u32::try_from(self.waves.len()).is_err() {
             return Err(TraceFull);

@@ -89,11 +89,10 @@ impl Recorder {
     }
 
     fn write_wave(&self, wave: Wave, to: &mut Canonical) {
-        let Wave { operation, first_block, parts: (first, count), cursor, stretch, start, duration } = wave;
+        let Wave { operation, first_block, parts: _, cursor, stretch, start, duration } = wave;
         to.operation(operation);
         to.value((first_block, cursor));
-        let parts = self.trace.parts.iter().skip(first as usize).take(count as usize);
-        to.list(parts, |to, &Part { sm, room, blocks }| to.value((sm, room, blocks)));
+        to.list(self.trace.parts_of(&wave), |to, &Part { sm, room, blocks }| to.value((sm, room, blocks)));
         // Waves of one stretch are adjacent, so that its numbers tell which are.
         to.optional(self.trace.stretches.get(stretch as usize), |to, stretch| {
             let Stretch { first_wave: _, waves, cycles, period, blocks } = *stretch;

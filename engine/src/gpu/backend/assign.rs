@@ -9,7 +9,7 @@ use crate::gpu::host::{RunError, SubmitError};
 use crate::proven::Proven;
 use crate::time::Duration;
 use crate::trace::{NewWave, Observer, Rule};
-use crate::workload::{Clusters, Part, Placement, Start, distribute};
+use crate::workload::{Clusters, KernelId, OperationId, Part, Placement, Start, distribute};
 
 impl SmBackend {
     /// Assigns blocks of the kernel at place `head`. `None`: it is fully dispatched; otherwise the rule that holds its
@@ -19,18 +19,20 @@ impl SmBackend {
         head: u32,
         context: &mut BackendContext<'_, O>,
     ) -> Result<Option<Rule>, RunError> {
-        let kernel = self.kernels[head as usize];
-        let known = &context.catalogue.kernels()[kernel.kernel.index()];
-        if let Some(clusters) = known.clusters().filter(|_| kernel.duration.is_none()) {
+        let RunningKernel { operation, kernel, stream, process, demand, duration, blocks: all, unassigned, .. } =
+            self.kernels[head as usize];
+        if duration.is_none()
+            && let Some(clusters) = context.catalogue.kernels()[kernel.index()].clusters()
+        {
             return self.assign_clusters(head, clusters, context);
         }
-        let sms = context.catalogue.sms_of(kernel.kernel, kernel.stream);
+        let sms = context.catalogue.sms_of(kernel, stream);
         self.count_shares(sms.len())?;
         let mut parts = std::mem::take(&mut self.scratch_parts);
         parts.clear();
         let mut total = 0_u32;
         for &sm in sms {
-            let room = self.room(sm, &kernel.demand);
+            let room = self.room(sm, &demand);
             if room > 0 {
                 let room = u16::try_from(room).proven("a device has at most 65,535 block slots on an SM");
                 parts.push(Part { sm, room, blocks: 0 });
@@ -38,17 +40,19 @@ impl SmBackend {
             }
         }
         let mut at_limit = false;
-        let start = self.start_of(&kernel, kernel.blocks - kernel.unassigned);
-        if let Some(clients) = &mut self.clients {
-            at_limit = clients.restrict(kernel.process, self.placement, &start, &mut parts);
+        if self.clients.is_some() {
+            let start = self.start_of(operation, all - unassigned);
+            if let Some(clients) = &mut self.clients {
+                at_limit = clients.restrict(process, self.placement, &start, &mut parts);
+            }
             total = parts.iter().map(|part| u32::from(part.room)).sum();
         }
-        let blocks = kernel.unassigned.min(total);
+        let blocks = unassigned.min(total);
         if blocks > 0 {
-            self.place(head, kernel, &mut parts, blocks, context)?;
+            self.place(head, &mut parts, blocks, context)?;
         }
         self.scratch_parts = parts;
-        if blocks == kernel.unassigned {
+        if blocks == unassigned {
             return Ok(None);
         }
         if at_limit {
@@ -56,29 +60,29 @@ impl SmBackend {
         }
         // Why not even one further block fits: the first rule that every SM breaks, after giving each SM the benefit
         // of the rules before it.
-        let refusals = sms.iter().filter_map(|&sm| self.refusal(sm, &kernel.demand));
+        let refusals = sms.iter().filter_map(|&sm| self.refusal(sm, &demand));
         Ok(Some(refusals.max().unwrap_or(Rule::R2)))
     }
 
     /// Where the choices of a wave begin.
-    pub(super) fn start_of(&self, kernel: &RunningKernel, first_block: u32) -> Start {
+    pub(super) fn start_of(&self, operation: OperationId, first_block: u32) -> Start {
         let Self { cursor, seed, lone_from, .. } = *self;
-        Start { cursor, seed, operation: kernel.operation.0, first_block, lone_from }
+        Start { cursor, seed, operation: operation.0, first_block, lone_from }
     }
 
     /// Places `blocks` blocks, for which the parts have room.
     fn place<O: Observer>(
         &mut self,
         head: u32,
-        kernel: RunningKernel,
         parts: &mut [Part],
         blocks: u32,
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
-        let first_block = kernel.blocks - kernel.unassigned;
+        let RunningKernel { operation, kernel, duration, blocks: all, unassigned, .. } = self.kernels[head as usize];
+        let first_block = all - unassigned;
         let cursor = self.cursor;
-        let mut start = self.start_of(&kernel, first_block);
-        if let Some(duration) = kernel.duration {
+        let mut start = self.start_of(operation, first_block);
+        if let Some(duration) = duration {
             distribute(self.placement, parts, blocks, &mut start, &mut self.order);
             self.cursor = start.cursor;
             // Parts that got nothing would not change the order of the others, unless it is random.
@@ -91,7 +95,7 @@ impl SmBackend {
             for block in first_block..first_block + blocks {
                 let Some(chosen) = order.next(parts) else { break };
                 let part = Part { blocks: 1, room: 1, ..parts[chosen as usize] };
-                let duration = self.block_duration(&kernel, block, context);
+                let duration = self.block_duration((operation, kernel), block, context);
                 self.start_wave(head, (block, 1), &[part], cursor, duration, context)?;
             }
             self.order = order;
@@ -103,16 +107,14 @@ impl SmBackend {
     /// How long a block runs, where not all blocks of its kernel start as waves of equal ones.
     pub(super) fn block_duration<O>(
         &mut self,
-        kernel: &RunningKernel,
+        (operation, kernel): (OperationId, KernelId),
         block: u32,
         context: &BackendContext<'_, O>,
     ) -> Duration {
-        let own_times = context.catalogue.block_times(kernel.kernel);
+        let own_times = context.catalogue.block_times(kernel);
         let own = own_times.and_then(|times| times.get(block as usize)).copied();
-        let time = context.catalogue.kernels()[kernel.kernel.index()].duration;
-        own.unwrap_or_else(|| {
-            if time.varies() { self.block_times.draw(kernel.operation, block, time) } else { time.worst }
-        })
+        let time = context.catalogue.kernels()[kernel.index()].duration;
+        own.unwrap_or_else(|| if time.varies() { self.block_times.draw(operation, block, time) } else { time.worst })
     }
 
     /// So many blocks of a kernel are assigned, from `first_block` on.
@@ -165,8 +167,7 @@ impl SmBackend {
         context: &mut BackendContext<'_, O>,
     ) -> Result<(), RunError> {
         self.count_shares(parts.len())?;
-        let kernel = self.kernels[head as usize];
-        let RunningKernel { operation, process, demand, .. } = kernel;
+        let RunningKernel { operation, process, demand, .. } = self.kernels[head as usize];
         for part in parts {
             self.sms[usize::from(part.sm)].take(&demand, u32::from(part.blocks));
             self.registers.take(part.sm, &demand, part.blocks.into());
@@ -194,7 +195,7 @@ impl SmBackend {
         let end = start.checked_add(duration).ok_or(overflow)?;
         let wave = NewWave { operation, first_block, blocks, cursor, start: context.now, duration };
         context.observer.wave(&wave, parts)?;
-        context.calendar.complete_at(end, kernel.end_of_wave(place));
+        context.calendar.complete_at(end, self.kernels[head as usize].end_of_wave(place));
         Ok(())
     }
 }
@@ -239,7 +240,7 @@ impl SmBackend {
             for (block, &sm) in (next..).zip(&chosen) {
                 rooms[usize::from(sm)] -= 1;
                 let part = Part { sm, room: 1, blocks: 1 };
-                let duration = self.block_duration(&kernel, block, context);
+                let duration = self.block_duration((kernel.operation, kernel.kernel), block, context);
                 let cursor = self.cursor;
                 assigned =
                     assigned.and_then(|()| self.start_wave(head, (block, 1), &[part], cursor, duration, context));

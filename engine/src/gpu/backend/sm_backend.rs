@@ -38,6 +38,8 @@ pub(crate) struct SmBackend {
     /// Of each priority, highest first: those that all share, then those of each green context or client of MPS that
     /// has its own, once one of its kernels has come.
     ee_queues: Vec<EeQueue>,
+    /// Kernels in all of them.
+    queued: u32,
     /// How many priorities there are.
     levels: usize,
     copy_engines: Vec<CopyEngine>,
@@ -177,6 +179,7 @@ impl SmBackend {
             registers: Registers::new(device),
             empty,
             ee_queues: device.priorities().map(|_| EeQueue::default()).collect(),
+            queued: 0,
             levels: device.priorities().count(),
             copy_engines: (0..device.copy.engines).map(|_| CopyEngine::new(device.copy.sharing)).collect(),
             kernels: Vec::new(),
@@ -251,7 +254,7 @@ impl SmBackend {
     /// A2: the head of the EE queue of highest priority that is not empty.
     #[inline]
     pub(super) fn first_head(&self) -> Option<u32> {
-        self.ee_queues.iter().find_map(EeQueue::head)
+        if self.queued == 0 { None } else { self.ee_queues.iter().find_map(EeQueue::head) }
     }
 
     /// A2: the heads of the EE queues of highest priority that are not empty, one of each green context or client of
@@ -259,6 +262,11 @@ impl SmBackend {
     /// where they have SMs in common, and is assumed. Each with its level and the place of its queue.
     fn list_heads(&self, heads: &mut Vec<(usize, OperationId, usize)>) {
         heads.clear();
+        if self.ee_queues.len() == self.levels {
+            let first = (0..).zip(&self.ee_queues).find_map(|(level, queue)| Some((level, queue.head()?)));
+            heads.extend(first.map(|(level, head)| (level, self.kernels[head as usize].operation, level)));
+            return;
+        }
         for (context, queues) in self.ee_queues.chunks(self.levels).enumerate() {
             let head = queues.iter().enumerate().find_map(|(level, queue)| Some((level, queue.head()?)));
             let Some((level, head)) = head else { continue };
@@ -314,6 +322,7 @@ impl SmBackend {
                 }
                 self.note_blocked(place, None, context);
                 // G3.
+                self.queued -= 1;
                 if let Some(next) = self.ee_queues[place].pop() {
                     context.observer.reached_queue_head(self.kernels[next as usize].operation, context.now);
                 }
@@ -421,6 +430,7 @@ impl Backend for SmBackend {
                 if self.ee_queues.len() <= queue {
                     self.ee_queues.resize_with((owner + 1) * self.levels, EeQueue::default);
                 }
+                self.queued += 1;
                 if self.ee_queues[queue].push(place) {
                     self.changed = true;
                     context.observer.reached_queue_head(operation, context.now);
@@ -460,7 +470,8 @@ impl Backend for SmBackend {
         if !self.freeing.is_empty() {
             self.free_what_is_due(context.now);
         }
-        if !self.changed {
+        if !self.changed || self.queued == 0 {
+            self.changed = false;
             // It may be a turn's first look.
             self.note_next_free(context);
             return Ok(None);
@@ -510,6 +521,7 @@ impl Backend for SmBackend {
 
     fn clear(&mut self) {
         self.ee_queues.iter_mut().for_each(EeQueue::clear);
+        self.queued = 0;
         self.copy_engines.iter_mut().for_each(CopyEngine::clear);
         self.sms.fill(self.empty);
         self.registers.clear();

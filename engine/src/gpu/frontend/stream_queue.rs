@@ -307,17 +307,21 @@ impl Frontend {
                 })
     }
 
-    /// All that is ready enters its queues. In which order those of one queue do is open, but for what launches alone
-    /// made ready: that keeps the order of the launches. Without a choice they do as they became ready, of what one end
-    /// made ready in launch order.
+    /// All that is ready enters its queues.
+    #[inline]
     pub(in crate::gpu) fn enter_ready<O: Observer>(
         &mut self,
         backend: &mut impl Backend,
         context: &mut BackendContext<'_, O>,
     ) {
-        if self.entering.ready.is_empty() {
-            return;
+        if !self.entering.ready.is_empty() {
+            self.enter_in_order(backend, context);
         }
+    }
+
+    /// In which order those of one queue do is open, but for what launches alone made ready: that keeps the order of
+    /// launches. Without a choice they do as they became ready, of what one end made ready in launch order.
+    fn enter_in_order<O: Observer>(&mut self, backend: &mut impl Backend, context: &mut BackendContext<'_, O>) {
         let mut ready = std::mem::take(&mut self.entering.ready);
         // Without a choice that is left or noted, whatever is next of its queue is the first of it.
         let is_open = self.entering.taken < self.entering.choices.len() || context.observer.notes_choices();

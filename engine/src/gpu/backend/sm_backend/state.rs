@@ -19,6 +19,7 @@ impl SmBackend {
             empty: _,
             uncounted: _,
             levels: _,
+            queued: _,
             lone_from: _,
             cluster_groups: _,
             sms,

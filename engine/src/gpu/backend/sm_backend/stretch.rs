@@ -125,7 +125,7 @@ impl SmBackend {
                 let wave = &self.waves[index as usize];
                 let first = period.parts.len();
                 period.parts.extend(wave.shares().map(|Share { sm, blocks }| Part { sm, room: blocks, blocks: 0 }));
-                let mut start = Start { cursor, ..self.start_of(&kernel, kernel.blocks - kernel.unassigned) };
+                let mut start = Start { cursor, ..self.start_of(kernel.operation, kernel.blocks - kernel.unassigned) };
                 distribute(self.placement, &mut period.parts[first..], wave.blocks, &mut start, &mut self.order);
                 period.waves.push((first..period.parts.len(), wave.blocks, cursor));
                 cursor = start.cursor;
