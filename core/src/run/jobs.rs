@@ -1,12 +1,13 @@
 //! Jobs: what deadlines and response times are about. A recorded run gives all jobs from its record. Of a long run only
 //! a window is held: jobs that are not over yet, and jobs some of whose operations are still to be reported.
 
-use std::collections::VecDeque;
+use smallvec::SmallVec;
 
 use super::{IterationSpan, Run};
 use crate::canonical::Canonical;
 use crate::gpu::Ended;
-use crate::limits::{count_turn, end_if_stopped};
+use crate::limits::{count_turns, end_if_stopped};
+use crate::proven::Proven;
 use crate::scenario::{HostThread, Scenario};
 use crate::time::{Duration, Instant, is_in_time};
 use crate::trace::{OperationRecord, Shift, Trace};
@@ -274,7 +275,8 @@ pub(crate) struct JobWindow<'s> {
 struct Window {
     /// Jobs of the thread that are not held any more: the first ones.
     passed: u32,
-    jobs: VecDeque<Held>,
+    /// Of many threads most have one, which is not looked for elsewhere.
+    jobs: SmallVec<[Held; 1]>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -300,12 +302,7 @@ impl<'s> JobWindow<'s> {
                     span.iteration as usize,
                     self.windows[index].passed as usize + self.windows[index].jobs.len()
                 );
-                let jobs = &mut self.windows[index].jobs;
-                if jobs.capacity() == 0 {
-                    // Of many threads most have one.
-                    jobs.reserve_exact(1);
-                }
-                jobs.push_back(Held { progress: Progress::new(span), is_over: false });
+                self.windows[index].jobs.push(Held { progress: Progress::new(span), is_over: false });
             }
         }
     }
@@ -378,12 +375,11 @@ impl<'s> JobWindow<'s> {
             }
         }
         for (window, first) in self.windows.iter_mut().zip(first) {
-            while first.is_none_or(|first| window.passed < first)
-                && window.jobs.pop_front_if(|job| job.is_over).is_some()
-            {
-                count_turn();
-                window.passed += 1;
-            }
+            let most = first.map_or(usize::MAX, |first| first.saturating_sub(window.passed) as usize);
+            let over = window.jobs.iter().take(most).take_while(|job| job.is_over).count();
+            count_turns(over);
+            window.jobs.drain(..over);
+            window.passed += u32::try_from(over).proven("iterations of a thread have numbers of 32 bits");
         }
     }
 

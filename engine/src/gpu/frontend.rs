@@ -37,6 +37,10 @@ pub(super) struct Frontend {
     last_records: Vec<u32>,
     /// Streams whose head waits for an event, and its record (E2).
     awaiting: Vec<Awaiting>,
+    /// PDL, of operations that have not completed, as far as it is known. Of a kernel: when the last of its blocks has
+    /// triggered, and the trigger latency is over. Of the record of a programmatic event: the same of the kernel before
+    /// it. Of a wait for such an event: when the record has completed, and the release latency is over.
+    triggered: BTreeMap<u32, Instant>,
     /// PDL: waits for records of programmatic events that have not completed.
     awaited_early: BTreeMap<u32, Vec<u32>>,
     /// PDL: records that have not completed, and the streams in which a wait for them is over all the same: blocks of
@@ -89,10 +93,6 @@ struct Operation {
     is_dependent: bool,
     /// PDL: a record of a programmatic event, or a wait for one.
     is_early: bool,
-    /// PDL. Of a kernel: when the last of its blocks has triggered, and the trigger latency is over. Of the record of a
-    /// programmatic event: the same instant of the kernel before it. Of a wait for such an event: when the record has
-    /// completed, and the release latency is over. [`Instant::MAX`]: not known yet.
-    triggered: Instant,
 }
 
 /// The head of a stream waits for a record (E2).
@@ -114,6 +114,7 @@ impl Frontend {
             completed_in_a_row: 0,
             last_records: Vec::new(),
             awaiting: Vec::new(),
+            triggered: BTreeMap::new(),
             awaited_early: BTreeMap::new(),
             stood_for: Vec::new(),
             launch_latency: device.launch_latency,
@@ -171,6 +172,7 @@ impl Frontend {
         self.completed_in_a_row = 0;
         self.last_records.clear();
         self.awaiting.clear();
+        self.triggered.clear();
         self.awaited_early.clear();
         self.stood_for.clear();
         self.pools.iter_mut().for_each(ChannelPool::clear);
@@ -260,7 +262,6 @@ impl Frontend {
             is_complete: false,
             is_dependent,
             is_early,
-            triggered: Instant::MAX,
         });
         self.join_channel(stream, number);
         let id = OperationId(number);
@@ -378,6 +379,7 @@ impl Frontend {
             completed_in_a_row,
             last_records,
             awaiting,
+            triggered,
             awaited_early,
             stood_for,
             // Parameters of the device.
@@ -399,13 +401,15 @@ impl Frontend {
         to.list(pools, |to, pool| self.write_channels(pool, to));
         to.operation(*completed_in_a_row);
         to.list(operations, |to, operation| {
-            let Operation { kind, stream, launched, awaits, next, is_complete, is_dependent, is_early, triggered } =
-                *operation;
+            let Operation { kind, stream, launched, awaits, next, is_complete, is_dependent, is_early } = *operation;
             to.value((kind, stream, is_complete, is_dependent, is_early));
             to.instant(launched);
             self.write_record(awaits, to);
             to.optional((next != NONE).then_some(next), Canonical::operation);
-            to.instant(triggered);
+        });
+        to.list(triggered, |to, (&operation, &at)| {
+            to.operation(operation);
+            to.instant(at);
         });
         let records = (0_u64..).zip(last_records).filter(|(_, record)| **record != NONE);
         to.list(records, |to, (event, &record)| {
@@ -447,6 +451,13 @@ impl Frontend {
     #[inline]
     fn operation_mut(&mut self, number: u32) -> &mut Operation {
         &mut self.operations[(number - self.completed_in_a_row) as usize]
+    }
+
+    /// When it triggers, as far as that is known; [`Instant::MAX`]: it is not.
+    #[inline]
+    fn triggered(&self, operation: u32) -> Instant {
+        // Most runs have none.
+        if self.triggered.is_empty() { Instant::MAX } else { *self.triggered.get(&operation).unwrap_or(&Instant::MAX) }
     }
 
     /// Forgets operations that have completed, up to the first that has not.

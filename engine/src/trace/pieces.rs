@@ -73,6 +73,11 @@ impl Recorder {
         self.trace.bytes()
     }
 
+    /// How many operations are held.
+    pub fn held_operations(&self) -> usize {
+        self.trace.operations.len()
+    }
+
     /// The operations that are held, with their numbers.
     pub fn held(&self) -> impl Iterator<Item = (OperationId, &OperationRecord)> + Clone {
         self.trace.numbered()

@@ -292,9 +292,11 @@ pub(crate) struct Pieces<'s> {
     jobs: JobWindow<'s>,
     /// What all that has left comes to, if that is asked for.
     sums: Option<Sums<'s>>,
-    /// What leaves together at least, and what is held at most before something does, if it can \[bytes\].
+    /// What leaves together at least, what is held at most before blocks leave, and before operations do, if they can
+    /// \[bytes\].
     least: usize,
     most: usize,
+    most_with_operations: usize,
     is_over: bool,
     /// Operations beside those of the run, which came again.
     skipped_operations: u64,
@@ -329,6 +331,7 @@ impl<'s> Pieces<'s> {
             sums: None,
             least,
             most: least,
+            most_with_operations: 0,
             is_over: false,
             skipped_operations: 0,
             repeats: None,
@@ -433,11 +436,16 @@ impl<'s> Pieces<'s> {
     /// Takes out what may leave, if it is worth the while.
     fn part(&mut self) -> Option<RunPiece> {
         self.take_out_blocks();
-        if self.held_bytes() < self.least / 2 {
-            self.most = self.least;
-            return None;
+        let held = self.held_bytes();
+        self.most = self.least.max(held.saturating_add(self.least / 2));
+        if self.most_with_operations == 0 {
+            self.most_with_operations = self.least.max(held.saturating_mul(2));
         }
-        Some(self.take_out())
+        // Before the first operation that has not completed all may leave, if their jobs are over; to look takes as long
+        // however few they are.
+        let (all, open) = (self.gpu.observer().held_operations(), self.gpu.open());
+        let is_enough = all / 2 >= open || held >= self.most_with_operations;
+        (all > open && is_enough && held >= self.least / 2).then(|| self.take_out())
     }
 
     /// Takes out the blocks that have completed, where nobody wants them.
@@ -466,7 +474,9 @@ impl<'s> Pieces<'s> {
         let jobs = self.jobs.jobs(now);
         self.jobs.forget(recorder.held());
         // If little could leave, much more may come before it is looked again.
-        self.most = self.least.max(self.held_bytes().saturating_mul(2));
+        let held = self.held_bytes();
+        self.most = self.least.max(held.saturating_add(self.least / 2));
+        self.most_with_operations = self.least.max(held.saturating_mul(2));
         if let Some(sums) = &mut self.sums {
             sums.add(&trace);
         }

@@ -109,7 +109,7 @@ impl Frontend {
             return;
         }
         let stream = self.operation(operation.0).stream;
-        self.operation_mut(operation.0).triggered = at.saturating_add(self.pdl_latencies.0);
+        self.triggered.insert(operation.0, at.saturating_add(self.pdl_latencies.0));
         self.note_early_record(operation.0, context);
         if self.streams[stream.index()].current() == Some(operation.0) {
             self.go_beside_later(stream, context);
@@ -128,9 +128,10 @@ impl Frontend {
     /// The kernel that may go on beside the one that went on last in a stream, and from when on.
     fn triggered_next(&self, stream: StreamId) -> Option<(Instant, u32)> {
         let queue = &self.streams[stream.index()];
-        let current = self.operation(queue.current().filter(|_| queue.head_state == HeadState::Advanced)?);
-        let is_next = current.triggered < Instant::MAX && current.next != NONE;
-        (is_next && self.operation(current.next).is_dependent).then_some((current.triggered, current.next))
+        let current = queue.current().filter(|_| queue.head_state == HeadState::Advanced)?;
+        let (triggered, next) = (self.triggered(current), self.operation(current).next);
+        let is_next = triggered < Instant::MAX && next != NONE;
+        (is_next && self.operation(next).is_dependent).then_some((triggered, next))
     }
 
     /// The latency is over: the kernel is looked at like the head of its stream.
@@ -159,13 +160,14 @@ impl Frontend {
     /// If a programmatic event is recorded right behind a kernel that triggers, waits for it are over once the latency
     /// is.
     pub(super) fn note_early_record<O: Observer>(&mut self, kernel: u32, context: &mut BackendContext<'_, O>) {
-        let super::Operation { kind, next: record, triggered, .. } = self.operation(kernel);
+        let super::Operation { kind, next: record, .. } = self.operation(kernel);
+        let triggered = self.triggered(kernel);
         let is_triggered = matches!(kind, OperationKind::Kernel(_)) && triggered < Instant::MAX;
         if !is_triggered || record == NONE || !self.operation(record).is_early {
             return;
         }
         if let OperationKind::Record(_) = self.operation(record).kind {
-            self.operation_mut(record).triggered = triggered;
+            self.triggered.insert(record, triggered);
             for held in self.awaiting.iter().filter(|held| held.record == record) {
                 self.let_go_later(held.stream, triggered, context);
             }
@@ -200,7 +202,7 @@ impl Frontend {
         for wait in waits {
             // One that was let go may be over.
             if !self.is_complete(OperationId(wait)) {
-                self.operation_mut(wait).triggered = at;
+                self.triggered.insert(wait, at);
             }
         }
         let (over, stood_for) = std::mem::take(&mut self.stood_for).into_iter().partition(|(of, _)| *of == record);

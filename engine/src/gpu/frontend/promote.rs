@@ -139,7 +139,8 @@ impl Frontend {
     ) {
         let record = self.operation_mut(operation);
         record.is_complete = true;
-        let (next, kind, triggered, launched) = (record.next, record.kind, record.triggered, record.launched);
+        let (next, kind, launched) = (record.next, record.kind, record.launched);
+        let triggered = self.triggered.remove(&operation).unwrap_or(Instant::MAX);
         context.observer.finished(OperationId(operation), context.now);
         self.forget_completed();
         self.events.push(GpuEvent::Completed(OperationId(operation)));
@@ -188,7 +189,7 @@ impl Frontend {
             self.streams[stream.index()].head_state = HeadState::NeedsEvent;
             let super::Operation { awaits: record, is_early, .. } = self.operation(head);
             self.awaiting.push(Awaiting { record, stream, since: is_early.then_some(context.now) });
-            let triggered = self.operation(record).triggered;
+            let triggered = self.triggered(record);
             if is_early && triggered < Instant::MAX {
                 self.let_go_later(stream, triggered, context);
             }
