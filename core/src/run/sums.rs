@@ -44,9 +44,15 @@ impl<'s> Busy<'s> {
     /// Blocks of that demand ran for so long on an SM, all together \[ns\].
     fn add(&mut self, demand: BlockDemand, sm: u16, block_ns: u128) {
         let sums = &mut self.sums[usize::from(sm)];
-        sums[0] += block_ns * u128::from(demand.warps);
         sums[1] += block_ns;
-        sums[2] += block_ns * u128::from(demand.shared_memory_bytes);
+        // Of most waves 64 bits hold it, with which a product costs an instruction.
+        let ([warps, _, shared], of) = (sums, [demand.warps, demand.shared_memory_bytes]);
+        let [more_warps, more_shared] = match u64::try_from(block_ns) {
+            Ok(block_ns) => of.map(|amount| u128::from(block_ns) * u128::from(amount)),
+            Err(_) => of.map(|amount| block_ns * u128::from(amount)),
+        };
+        *warps += more_warps;
+        *shared += more_shared;
     }
 
     fn repeat(&mut self, before: &Self, times: u64) {

@@ -348,6 +348,7 @@ impl Calendar {
 }
 
 /// The earlier of two instants, as far as there are any.
+#[inline]
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

@@ -78,6 +78,9 @@ struct Process {
     pool: u32,
 }
 
+/// Room for so many operations that have not completed is kept.
+const LEAST_ROOM: usize = 1 << 16;
+
 /// One submitted operation.
 #[derive(Debug, Clone, Copy)]
 struct Operation {
@@ -466,6 +469,10 @@ impl Frontend {
         while self.operations.front().is_some_and(|operation| operation.is_complete) {
             self.operations.pop_front();
             self.completed_in_a_row += 1;
+        }
+        // Of many that were submitted at once, the room is given back, in steps that come to no more than what went.
+        if self.operations.len() < self.operations.capacity() / 8 && self.operations.capacity() > LEAST_ROOM {
+            self.operations.shrink_to(self.operations.capacity() / 4);
         }
     }
 }

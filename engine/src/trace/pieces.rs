@@ -73,11 +73,6 @@ impl Recorder {
         self.trace.bytes()
     }
 
-    /// How many operations are held.
-    pub fn held_operations(&self) -> usize {
-        self.trace.operations.len()
-    }
-
     /// The operations that are held, with their numbers.
     pub fn held(&self) -> impl Iterator<Item = (OperationId, &OperationRecord)> + Clone {
         self.trace.numbered()
@@ -137,6 +132,27 @@ impl Recorder {
             return;
         }
         own.end = at;
+        if own.stretches.is_empty() {
+            // In place: what is written next needs no new memory.
+            let (mut waves, mut places) = (std::mem::take(&mut own.waves), 0);
+            waves.retain_mut(|wave| {
+                let Some(record) = own.record(OperationId(wave.operation)) else { return false };
+                if wave.start + wave.duration <= at {
+                    own.block_time_of(wave).for_each(|(sm, time)| visit(record, sm, time));
+                    return false;
+                }
+                if let WaveParts::Many(first, count) = &mut wave.parts {
+                    let from = *first as usize;
+                    own.parts.copy_within(from..from + usize::from(*count), places as usize);
+                    *first = places;
+                    places += u32::from(*count);
+                }
+                true
+            });
+            own.parts.truncate(places as usize);
+            own.waves = waves;
+            return;
+        }
         let mut staying = Waves::default();
         for &wave in &own.waves {
             let Some(record) = own.record(OperationId(wave.operation)) else { continue };

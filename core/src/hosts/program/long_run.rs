@@ -296,7 +296,7 @@ pub(crate) struct Pieces<'s> {
     /// \[bytes\].
     least: usize,
     most: usize,
-    most_with_operations: usize,
+    most_with_operations: Option<usize>,
     is_over: bool,
     /// Operations beside those of the run, which came again.
     skipped_operations: u64,
@@ -331,7 +331,7 @@ impl<'s> Pieces<'s> {
             sums: None,
             least,
             most: least,
-            most_with_operations: 0,
+            most_with_operations: None,
             is_over: false,
             skipped_operations: 0,
             repeats: None,
@@ -438,14 +438,8 @@ impl<'s> Pieces<'s> {
         self.take_out_blocks();
         let held = self.held_bytes();
         self.most = self.least.max(held.saturating_add(self.least / 2));
-        if self.most_with_operations == 0 {
-            self.most_with_operations = self.least.max(held.saturating_mul(2));
-        }
-        // Before the first operation that has not completed all may leave, if their jobs are over; to look takes as long
-        // however few they are.
-        let (all, open) = (self.gpu.observer().held_operations(), self.gpu.open());
-        let is_enough = all / 2 >= open || held >= self.most_with_operations;
-        (all > open && is_enough && held >= self.least / 2).then(|| self.take_out())
+        let most = *self.most_with_operations.get_or_insert(self.least.max(held.saturating_mul(2)));
+        (held >= most).then(|| self.take_out())
     }
 
     /// Takes out the blocks that have completed, where nobody wants them.
@@ -476,7 +470,7 @@ impl<'s> Pieces<'s> {
         // If little could leave, much more may come before it is looked again.
         let held = self.held_bytes();
         self.most = self.least.max(held.saturating_add(self.least / 2));
-        self.most_with_operations = self.least.max(held.saturating_mul(2));
+        self.most_with_operations = Some((self.least / 2).max(held.saturating_mul(2)));
         if let Some(sums) = &mut self.sums {
             sums.add(&trace);
         }

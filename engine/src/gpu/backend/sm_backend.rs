@@ -487,8 +487,9 @@ impl Backend for SmBackend {
         dispatched
     }
 
+    #[inline]
     fn finish_instant<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
-        if self.ee_queues.len() > self.levels {
+        if self.queued == 0 || self.ee_queues.len() > self.levels {
             // Cycles are those of one queue.
             return Ok(());
         }

@@ -30,6 +30,7 @@ pub(super) struct Period {
 
 impl SmBackend {
     /// Skips as many whole cycles of the kernel at place `head`, a blocked head, as happen before anything else.
+    #[inline(never)]
     pub(super) fn skip_cycles<O: Observer>(
         &mut self,
         head: u32,
