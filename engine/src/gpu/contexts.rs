@@ -36,6 +36,11 @@ impl ContextBackend {
         Self { options, one: SmBackend::new(device, &options), several: None }
     }
 
+    /// Writes which block time is drawn next, where contexts do not take turns.
+    pub(super) fn write_drawn(&self, to: &mut Canonical) {
+        self.one.write_drawn(to);
+    }
+
     /// Writes the state with what is in the calendar.
     pub(super) fn write_state(&self, now: Instant, calendar: &Calendar, to: &mut Canonical) {
         let Self { options: _, one, several } = self;

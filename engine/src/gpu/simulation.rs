@@ -61,9 +61,11 @@ impl Gpu {
 }
 
 impl<O> Gpu<ContextBackend, O> {
-    /// A state of which nothing is written.
+    /// A state of which no more is written than which block time is drawn next: where times vary, none is like another.
     pub fn begin_state(&self) -> Canonical {
-        Canonical::new(self.now, self.frontend.submitted() as u64, self.calendar.begun())
+        let mut state = Canonical::new(self.now, self.frontend.submitted() as u64, self.calendar.begun());
+        self.backend.write_drawn(&mut state);
+        state
     }
 
     /// Operations from the first that has not completed on, all of which a state has.

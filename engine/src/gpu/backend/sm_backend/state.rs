@@ -78,6 +78,11 @@ impl SmBackend {
         calendar.write_state(now, to, |to, event| self.write_event(event, to));
     }
 
+    /// Writes which block time is drawn next.
+    pub(in crate::gpu) fn write_drawn(&self, to: &mut Canonical) {
+        self.block_times.write_state(to);
+    }
+
     fn operation_at(&self, place: u32) -> OperationId {
         self.kernels[place as usize].operation
     }
