@@ -15,7 +15,7 @@ use crate::proven::Proven;
 use crate::run::Run;
 use crate::scenario::{KernelLaunch, Scenario, Step};
 use crate::time::{Duration, Instant};
-use crate::trace::Trace;
+use crate::trace::{OperationRecord, Trace};
 use crate::workload::{
     BlockTime, Catalogue, Kernel, KernelId, OperationKind, ProcessId, ProcessSharing, ProcessSpec, StreamId,
     StreamSpec, WorkloadError,
@@ -94,7 +94,7 @@ fn side_by_side<'a>(scenario: &Scenario, analysis: &Analysis<'a>, launches: &Fin
             safe_finish_ns: kernel.safe_finish_ns,
         });
     }
-    let launched: usize = launches.values().map(Vec::len).sum();
+    let launched = launches.all.len();
     let mut notes = analysis.notes.clone();
     if launched != kernels.len() {
         notes.push(format!("{launched} kernels were launched in the simulation, {} in the analysis", kernels.len()));
@@ -130,16 +130,29 @@ pub enum AnalysisError {
 }
 
 /// When the kernels of each host thread finished, in the order of its launches.
-pub(super) type Finishes = BTreeMap<u32, Vec<Option<Instant>>>;
+pub(super) struct Finishes {
+    /// By host thread: where its kernels are in the list, and behind the last thread where the list ends.
+    first: Vec<usize>,
+    all: Vec<Option<Instant>>,
+}
 
 pub(super) fn finishes(trace: &Trace) -> Finishes {
-    let mut launches = Finishes::new();
-    for record in trace.operations() {
-        if matches!(record.kind, OperationKind::Kernel(_)) {
-            launches.entry(record.origin.thread).or_default().push(record.finish());
-        }
+    let kernels = || trace.operations().iter().filter(|record| matches!(record.kind, OperationKind::Kernel(_)));
+    let thread = |record: &OperationRecord| record.origin.thread as usize;
+    let mut first = vec![0; kernels().map(thread).max().map_or(1, |last| last + 2)];
+    kernels().for_each(|record| first[thread(record) + 1] += 1);
+    let mut before = 0;
+    for place in &mut first {
+        before += *place;
+        *place = before;
     }
-    launches
+    let (mut next, mut all) = (first.clone(), vec![None; before]);
+    for record in kernels() {
+        let place = &mut next[thread(record)];
+        all[*place] = record.finish();
+        *place += 1;
+    }
+    Finishes { first, all }
 }
 
 /// The kernels of an analysis, each with its finish in a run: those of one host thread are matched in launch order.
@@ -147,12 +160,15 @@ pub(super) fn matched<'k, 'a>(
     analysis: &'k Analysis<'a>,
     launches: &Finishes,
 ) -> impl Iterator<Item = (&'k AnalysedKernel<'a>, Option<Instant>)> {
-    let mut next: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut next = launches.first.clone();
     analysis.kernels.iter().map(move |kernel| {
-        let position = next.entry(kernel.launch.benchmark).or_default();
-        let finish = launches.get(&kernel.launch.benchmark).and_then(|finishes| finishes.get(*position)).copied();
-        *position += 1;
-        (kernel, finish.flatten())
+        let thread = kernel.launch.benchmark as usize;
+        let finish = next.get_mut(thread).zip(launches.first.get(thread + 1)).and_then(|(place, end)| {
+            let finish = launches.all.get(*place).filter(|_| *place < *end);
+            *place += 1;
+            *finish?
+        });
+        (kernel, finish)
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
 use super::assumptions::note_on_channels;
@@ -179,12 +178,13 @@ pub(crate) fn judge_known<'s>(
     let jobs: Vec<JobVerdict> = jobs.collect();
     // The own run is not always among those of the search.
     let until = scenario.known_until();
-    let in_own_run: FxHashMap<(u32, u32), Duration> = (own.1.begun.iter().filter(|_| late.is_none()))
-        .filter_map(|job| Some(((job.thread, job.iteration), shown(until, job.released, job.response()?))))
-        .collect();
+    let in_own_run = |job: &JobVerdict| {
+        let own = own.1.get(job.thread, job.job).filter(|_| late.is_none())?;
+        Some(shown(until, own.released, own.response()?))
+    };
     for job in &jobs {
         let subject = || format!("job {} of {} takes", job.job, job.stream);
-        let found = job.worst_found_ns.max(in_own_run.get(&(job.thread, job.job)).copied());
+        let found = job.worst_found_ns.max(in_own_run(job));
         BrokenBound::check(found, ("the bound on all runs", job.bound_ns), subject)?;
     }
     let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
