@@ -190,6 +190,8 @@ struct LookedUp {
     followers: Vec<Vec<usize>>,
     /// Kernels of one level and class, and all copies.
     alike: Vec<Alike>,
+    /// By operation: which of these it is of; 0 if it is of none.
+    group: Vec<usize>,
     /// Those that are known to be over when they are launched.
     over_at_launch: BTreeSet<usize>,
 }
@@ -249,11 +251,12 @@ impl LookedUp {
             group.numbers.push(number);
             group.sums.push(so_far);
         }
-        let mut looked = Self {
-            followers: graph.followers(),
-            alike: alike.into_values().collect(),
-            over_at_launch: BTreeSet::new(),
-        };
+        let alike: Vec<Alike> = alike.into_values().collect();
+        let mut group = vec![0; graph.nodes.len()];
+        for (number, alike) in alike.iter().enumerate() {
+            alike.numbers.iter().for_each(|&operation| group[operation] = number);
+        }
+        let mut looked = Self { followers: graph.followers(), alike, group, over_at_launch: BTreeSet::new() };
         (0..graph.nodes.len()).for_each(|number| looked.note(graph, number, known));
         looked
     }
@@ -303,11 +306,17 @@ impl Interference {
         let mut left_out: Vec<usize> = over.chain(relatives.successors.iter().copied()).collect();
         left_out.sort_unstable();
         left_out.dedup();
-        left_out.retain(|j| relatives.chain.binary_search(j).is_err());
-        let mut less: BTreeMap<Option<(usize, usize)>, Sum> = BTreeMap::new();
-        for node in &left_out {
-            if let Some((of, sum)) = Sum::of(&nodes[*node]).filter(|(of, _)| *node < end_of(*of)) {
-                less.entry(of).or_default().add(sum);
+        // Both ascend.
+        let mut chain = relatives.chain.iter().peekable();
+        left_out.retain(|j| {
+            while chain.next_if(|own| *own < j).is_some() {}
+            chain.peek() != Some(&j)
+        });
+        let mut less = vec![Sum::default(); looked.alike.len()];
+        let ends: Vec<usize> = looked.alike.iter().map(|alike| end_of(alike.of)).collect();
+        for &node in &left_out {
+            if let Some((_, sum)) = Sum::of(&nodes[node]).filter(|_| node < ends[looked.group[node]]) {
+                less[looked.group[node]].add(sum);
             }
         }
         let mut interference = Self {
@@ -316,10 +325,10 @@ impl Interference {
             heads: vec![false; graph.classes.len()],
             copies: 0,
         };
-        for alike in &looked.alike {
-            let count = alike.numbers.partition_point(|&j| j < end_of(alike.of));
+        for ((alike, less), end) in looked.alike.iter().zip(less).zip(ends) {
+            let count = alike.numbers.partition_point(|&j| j < end);
             let mut sum = alike.sums[count];
-            sum.take(less.get(&alike.of).copied().unwrap_or_default());
+            sum.take(less);
             match alike.of {
                 Some((level, class)) if relatives.has_kernel => {
                     let (time, blocks) = &mut interference.g_c[class];
@@ -350,8 +359,15 @@ impl Interference {
         orders[0].sort_by_key(|&class| std::cmp::Reverse(self.g_c[class].0));
         orders[1].sort_by_key(|&class| self.g_c[class].0);
         let blocks: Vec<u64> = self.g_c.iter().map(|(_, blocks)| *blocks).collect();
-        let choices = orders.iter().map(|order| weights.lowered(order, &self.heads, &blocks));
-        choices.filter_map(|v| self.f_k(graph, (weights, &v), relatives, k)).min()
+        let [one, other] = orders.map(|order| weights.lowered(&order, &self.heads, &blocks));
+        let first = self.f_k(graph, (weights, &one), relatives, k);
+        if one == other && self.lower.is_empty() {
+            // The same weights lead to the same, and count as much.
+            count_steps(graph.nodes.len());
+            count_steps(0);
+            return first;
+        }
+        first.into_iter().chain(self.f_k(graph, (weights, &other), relatives, k)).min()
     }
 
     /// `f_k` with weights v.

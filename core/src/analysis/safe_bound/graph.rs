@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use smallvec::{SmallVec, smallvec};
+
 use super::BoundOptions;
 use super::fill::SetApart;
 use super::weights::{Class, ONE};
@@ -358,14 +360,18 @@ impl Graph {
         let chain = &relatives.chain;
         let mut ends: Vec<u128> = vec![0; chain.len()];
         let mut done = vec![false; chain.len()];
-        let end_of = |ends: &[u128], node: &usize| chain.binary_search(node).map_or(0, |place| ends[place]);
+        // Mostly the one before it in the chain is meant.
+        let end_of = |ends: &[u128], from: usize, node: &usize| match from.checked_sub(1) {
+            Some(before) if chain[before] == *node => ends[before],
+            _ => chain.binary_search(node).map_or(0, |place| ends[place]),
+        };
         for (place, &node) in chain.iter().enumerate() {
             if done[place] {
                 continue;
             }
             // A chain may go through all of them, in any order, and through each of them once.
-            let together: Vec<usize> = match &self.waits {
-                Waits::Known => vec![place],
+            let together: SmallVec<[usize; 4]> = match &self.waits {
+                Waits::Known => smallvec![place],
                 Waits::Open(component) => {
                     let launched = self.nodes[node].launched;
                     let of_instant =
@@ -377,7 +383,7 @@ impl Graph {
             for &member in &together {
                 let Node { launched, launched_by, work, predecessors, .. } = &self.nodes[chain[member]];
                 begin = begin.max(u128::from(launched.as_ns().max(*launched_by)) * u128::from(ONE));
-                begin = predecessors.iter().map(|before| end_of(&ends, before)).fold(begin, u128::max);
+                begin = predecessors.iter().map(|before| end_of(&ends, member, before)).fold(begin, u128::max);
                 own = own.checked_add(match work {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
@@ -391,7 +397,7 @@ impl Graph {
                 done[member] = true;
             }
         }
-        Some(end_of(&ends, &k))
+        Some(end_of(&ends, chain.len(), &k))
     }
 }
 
