@@ -2,6 +2,7 @@
 //!
 //! Every input format is a reader that makes a [`Scenario`]; nothing behind the readers knows formats.
 
+pub(crate) mod ahead;
 mod build;
 mod chain_links;
 mod demands;

@@ -13,11 +13,12 @@ use std::sync::Arc;
 use benchmark::{Context, Nested, Processes};
 use reading::{Reading, UNNAMED, name_of};
 
+use super::ahead::{AT_ONCE, Give, in_order};
 use super::build::ScenarioBuilder;
 use super::model::Scenario;
 use super::options::{LogUse, ReadOptions};
 use super::reader::{default_device, finish};
-use crate::json::{Object, Problem};
+use crate::json::{Node, Object, Problem};
 use crate::time::Duration;
 use crate::workload::{BlockClock, ProcessId, ProcessSharing};
 
@@ -136,14 +137,21 @@ fn level<'a>(
     };
     let (first, outer_terminator) = (reading.nodes.len(), reading.terminator.take());
     let mut host = None;
-    for node in benchmarks {
-        reading.builder.has_read(node.start());
-        if let Some(Nested { file, name, release, process }) = benchmark::read(node, &context, reading)? {
-            let terminator = reading.terminator;
-            level(file, name, release, process, Some((cuda_device, depth)), reading)?;
-            (host, reading.terminator) = (Some(node), terminator);
+    let is_synced = context.barrier.is_some();
+    let stated = |nodes: &[Node<'a>], give: Give<'_, Vec<_>>| {
+        _ = give(nodes.iter().map(|&node| (node, benchmark::stated(node, is_synced))).collect());
+    };
+    in_order(benchmarks.chunks(AT_ONCE), stated, |stated| {
+        for (node, stated) in stated {
+            reading.builder.has_read(node.start());
+            if let Some(Nested { file, name, release, process }) = benchmark::read(stated?, &context, reading)? {
+                let terminator = reading.terminator;
+                level(file, name, release, process, Some((cuda_device, depth)), reading)?;
+                (host, reading.terminator) = (Some(node), terminator);
+            }
         }
-    }
+        Ok(())
+    })?;
     if let Some(terminator) = std::mem::replace(&mut reading.terminator, outer_terminator) {
         if let Some(host) = host {
             return Err(host.problem("a task_host.so beside a terminator is not read: when it ends is not published"));

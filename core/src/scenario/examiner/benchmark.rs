@@ -1,5 +1,6 @@
 //! What all benchmarks have in common, and which kind each one is.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,32 +76,66 @@ pub(super) struct Nested<'a> {
     pub(super) process: ProcessId,
 }
 
-/// Reads one entry of `benchmarks`; a scenario nested in it is left to be read.
-pub(super) fn read<'a>(
+/// What one entry of `benchmarks` says by itself, whatever the others say: it can be read on another thread.
+pub(super) struct Stated<'a> {
     node: Node<'a>,
-    context: &Context,
-    reading: &mut Reading<'a, '_>,
-) -> Result<Option<Nested<'a>>, Problem> {
+    required: [Node<'a>; 4],
+    optional: [Option<Node<'a>>; 11],
+    file_name: Cow<'a, str>,
+    data_size: u64,
+    /// The label, or else the kind.
+    title: Arc<str>,
+    log_name: Option<Cow<'a, str>>,
+    iterations: Option<u64>,
+    time_limit: Option<Duration>,
+    release: Duration,
+    cpu_core: Option<u32>,
+    priority: Option<i64>,
+}
+
+/// Reads what one entry of `benchmarks` says by itself; `is_synced`: the benchmarks of its level meet at a barrier.
+pub(super) fn stated(node: Node<'_>, is_synced: bool) -> Result<Stated<'_>, Problem> {
     let (required, optional) = node.fields(&KEYS)?;
-    let [file_node, threads, blocks, data_size_node] = required;
-    let [label, log_node, info, iterations, time_limit, release, cpu_core, priority, mask_node, mps, terminator] =
-        optional;
+    let [file_node, _, _, data_size_node] = required;
+    let [label, log_node, _, iterations, time_limit, release, cpu_core, priority, ..] = optional;
     let file_name = file_node.text()?;
     let kind = kind_of(&file_name);
     if kind.is_empty() {
         return Err(file_node.expected("the path of a benchmark, such as \"./bin/timer_spin.so\""));
     }
     let data_size = data_size_node.whole_number(0, u64::MAX)?;
-    let label = label.map(|node| node.text()).transpose()?;
+    let title = label.map_or(Ok(kind.into()), |label| label.text().map(|label| (*label).into()))?;
     let log_name = log_node.map(|node| node.text()).transpose()?;
-    if let Some(own) = iterations.filter(|_| context.barrier.is_some()) {
+    if let Some(own) = iterations.filter(|_| is_synced) {
         return Err(own.problem("max_iterations of a single benchmark goes with sync_every_iteration: false only"));
     }
-    let iterations = iterations.map(|node| node.whole_number(0, u64::MAX)).transpose()?;
-    let time_limit = time_limit.map(|node| node.seconds()).transpose()?;
-    let release = release.map(|node| node.seconds()).transpose()?.unwrap_or_default();
-    let cpu_core = cpu_core.map(|node| node.whole_u32(0, u32::MAX)).transpose()?;
-    let priority = priority.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?;
+    Ok(Stated {
+        data_size,
+        title,
+        log_name,
+        iterations: iterations.map(|node| node.whole_number(0, u64::MAX)).transpose()?,
+        time_limit: time_limit.map(|node| node.seconds()).transpose()?,
+        release: release.map(|node| node.seconds()).transpose()?.unwrap_or_default(),
+        cpu_core: cpu_core.map(|node| node.whole_u32(0, u32::MAX)).transpose()?,
+        priority: priority.map(|node| node.signed_number(-(1 << 31), 1 << 31)).transpose()?,
+        file_name,
+        node,
+        required,
+        optional,
+    })
+}
+
+/// Reads one entry of `benchmarks`, of which it is known what it says; a scenario nested in it is left to be read.
+pub(super) fn read<'a>(
+    stated: Stated<'a>,
+    context: &Context,
+    reading: &mut Reading<'a, '_>,
+) -> Result<Option<Nested<'a>>, Problem> {
+    let Stated { node, required, optional, file_name, data_size, title, log_name, iterations, time_limit, .. } = stated;
+    let Stated { release, cpu_core, priority, .. } = stated;
+    let [_, threads, blocks, data_size_node] = required;
+    let [label, log_node, info, .., mask_node, mps, terminator] = optional;
+    let kind = kind_of(&file_name);
     let sm_mask = mask_node.map(|node| reading.sm_mask(node)).transpose()?;
     terminator.map_or(Ok(()), |node| read_terminator(node, kind, reading))?;
     let mps_percentage = mps.map(|node| percentage(node, context, reading)).transpose()?;
@@ -110,18 +145,16 @@ pub(super) fn read<'a>(
     }
     if kind == "task_host" {
         let info = info.ok_or_else(|| node.problem("task_host.so needs a scenario in additional_info"))?;
-        let process = process(node, label.as_deref().unwrap_or(kind), mps_percentage, context, reading)?;
+        let process = process(node, &title, mps_percentage, context, reading)?;
         let mut nested = info.object()?;
         let name = name_of(&mut nested)?;
-        let title = label.as_deref().unwrap_or(kind);
         if own_or(iterations, context.iterations) != Some(1) {
             reading.builder.note(format!("benchmark {title:?}: a task_host.so runs its scenario once here"));
         }
-        note_without_effect(reading, title, kind, [sm_mask.is_some(), priority.is_some()]);
+        note_without_effect(reading, &title, kind, [sm_mask.is_some(), priority.is_some()]);
         return Ok(Some(Nested { file: nested, name, release: start, process }));
     }
     if kind.starts_with("cpu_") {
-        let title = label.as_deref().unwrap_or(kind);
         reading.builder.note(format!("benchmark {title:?} does no GPU work and is skipped"));
         return Ok(None);
     }
@@ -131,7 +164,6 @@ pub(super) fn read<'a>(
     let logs = reading.builder.options().logs;
     let kept = (logs != LogUse::Unused).then(|| Arc::from(&*file_name));
     reading.log_names.add(log_node.unwrap_or(node), file_name, logs == LogUse::KeptInside)?;
-    let title: Arc<str> = label.as_deref().unwrap_or(kind).into();
     let is_set = [sm_mask.is_some(), priority.is_some()];
     let has_mask = note_without_effect(reading, &title, kind, is_set);
     let sm_mask = sm_mask.filter(|_| has_mask);

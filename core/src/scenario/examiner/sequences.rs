@@ -1,12 +1,14 @@
 //! Benchmarks that do several things one after another: the kernels of `multikernel.so`, with copies around them, and
 //! the CUDA calls of `stream_action.so`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::one_kernel::{self, TextKernel, iterations, shared_memory, spin_iterations};
 use super::reading::{Behaviour, Benchmark, Launched, Reading, add_kernel};
 use crate::device::{CopyDirection, Sided, SmMask};
 use crate::json::{Keys, Node, Object, Problem};
+use crate::scenario::ahead::{AT_ONCE, Give, in_order};
 use crate::scenario::examiner_logs::KernelSync;
 use crate::scenario::host_thread::Step;
 use crate::scenario::reader::{self, Place, dimensions};
@@ -48,28 +50,59 @@ pub(super) fn multikernel(benchmark: &Benchmark<'_>, reading: &mut Reading<'_, '
             add(entry, benchmark, reading, &mut steps)?;
         }
     } else {
-        for entry in info.filled_list()? {
-            reading.builder.has_read(entry.start());
-            let entry = read_entry(entry, benchmark, reading, &mut steps)?;
-            add(entry, benchmark, reading, &mut steps)?;
-        }
+        let entries = info.filled_list()?;
+        in_order(entries.chunks(AT_ONCE), StatedEntry::read_all, |stated: Vec<_>| {
+            for stated in stated {
+                let entry = read_entry(stated?, benchmark, reading, &mut steps)?;
+                reading.builder.has_read(entry.place.whole.start());
+                add(entry, benchmark, reading, &mut steps)?;
+            }
+            Ok(())
+        })?;
     }
     steps.push(Step::SynchronizeStream(benchmark.stream));
     Ok(Behaviour { steps, benchmark_name: "Multi-kernel submission", sync: KernelSync::None })
 }
 
-fn read_entry<'a>(
+/// What an entry says by itself, whatever the others say: it can be read on another thread.
+struct StatedEntry<'a> {
     node: Node<'a>,
+    label: Cow<'a, str>,
+    duration: Duration,
+    blocks: u32,
+    threads: u32,
+    threads_node: Node<'a>,
+    optional: [Option<Node<'a>>; 5],
+}
+
+impl<'a> StatedEntry<'a> {
+    fn read_all(nodes: &[Node<'a>], give: Give<'_, Vec<Result<Self, Problem>>>) {
+        _ = give(nodes.iter().map(|&node| Self::read(node)).collect());
+    }
+
+    fn read(node: Node<'a>) -> Result<Self, Problem> {
+        let ([label, duration, blocks, threads_node], optional) = node.fields(&ENTRY)?;
+        Ok(Self {
+            node,
+            label: label.text()?,
+            duration: duration.nanoseconds()?,
+            blocks: dimensions(blocks, Sided::Grid)?,
+            threads: dimensions(threads_node, Sided::Block)?,
+            threads_node,
+            optional,
+        })
+    }
+}
+
+fn read_entry<'a>(
+    stated: StatedEntry<'a>,
     benchmark: &Benchmark<'_>,
     reading: &mut Reading<'_, '_>,
     steps: &mut Vec<Step>,
 ) -> Result<Entry<'a>, Problem> {
-    let ([label, duration, blocks, threads_node], optional) = node.fields(&ENTRY)?;
+    let StatedEntry { node, label, duration, blocks, threads, threads_node, optional } = stated;
     let [shared_memory_size, delay, copy_in, copy_out, mask_node] = optional;
-    let label = reading.name(&label.text()?);
-    let duration = duration.nanoseconds()?;
-    let blocks = dimensions(blocks, Sided::Grid)?;
-    let threads = dimensions(threads_node, Sided::Block)?;
+    let label = reading.name(&label);
     let shared_memory_bytes = shared_memory(shared_memory_size, reading)?;
     let delay = delay.map(|node| node.seconds()).transpose()?.unwrap_or_default();
     let sm_mask = mask_node.map(|node| reading.sm_mask(node)).transpose()?;
