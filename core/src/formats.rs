@@ -15,9 +15,9 @@ pub use arrow_rows::ArrowRows;
 #[doc(hidden)]
 pub use cell::{Cell, CellKind, CellOf, Flag, Kind, Real, Signed, Source, Text, Time, Unsigned};
 pub use columns::{Column, Field, RowFormat, RowObject, RowsPart, entries};
-pub(crate) use json::write_document;
 #[doc(hidden)]
 pub use json::{Streamed, StreamedMap};
+pub(crate) use json::{write_document, write_lines};
 pub use json::{write_json, write_json_lines};
 #[doc(hidden)]
 pub use page::MAX_ROWS;

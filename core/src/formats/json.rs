@@ -12,6 +12,10 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::report::{Cut, DocumentWriter, Report};
 use crate::limits::end_if_stopped;
+use crate::scenario::ahead::{Give, in_order};
+
+/// Elements of a part of a list leave together once they are so long \[bytes\]; mostly all of the part is shorter.
+const TOGETHER: usize = 1 << 17;
 
 /// The entries of a JSON object.
 struct Map<'m, M>(&'m mut M);
@@ -26,6 +30,73 @@ impl<M: SerializeMap> DocumentWriter for Map<'_, M> {
 
     fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> Result<(), M::Error> {
         self.0.serialize_entry(key, &Once::new(elements))
+    }
+}
+
+/// The entries of a JSON object without spaces, of whose longer lists several parts are made at once.
+struct Object<W> {
+    out: W,
+    /// What stands before the next entry.
+    before: u8,
+}
+
+impl<W: Write> Object<W> {
+    fn key(&mut self, key: &str) -> io::Result<()> {
+        self.out.write_all(&[std::mem::replace(&mut self.before, b',')])?;
+        serde_json::to_writer(&mut self.out, key)?;
+        self.out.write_all(b":")
+    }
+
+    fn end(mut self) -> io::Result<()> {
+        self.out.write_all(if self.before == b'{' { b"{}" } else { b"}" })
+    }
+}
+
+impl<W: Write> DocumentWriter for Object<W> {
+    type Error = io::Error;
+    const IS_LINES: bool = false;
+
+    fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> io::Result<()> {
+        self.key(key)?;
+        Ok(serde_json::to_writer(&mut self.out, value)?)
+    }
+
+    fn list<I: IntoIterator<Item: Serialize>>(&mut self, key: &str, elements: I) -> io::Result<()> {
+        self.entry(key, &Once::new(elements))
+    }
+
+    fn parts<P: Send, I: IntoIterator<Item: Serialize>>(
+        &mut self,
+        key: &str,
+        parts: impl IntoIterator<Item = P>,
+        elements: impl Fn(P) -> I + Sync,
+    ) -> io::Result<()> {
+        self.key(key)?;
+        // Each element with what stands before it.
+        let text = |part, give: Give<'_, io::Result<Vec<u8>>>| {
+            let mut text = Vec::with_capacity(TOGETHER);
+            for element in elements(part) {
+                end_if_stopped();
+                text.push(b',');
+                if let Err(error) = serde_json::to_writer(&mut text, &element) {
+                    _ = give(Err(error.into()));
+                    return;
+                }
+                if text.len() >= TOGETHER && !give(Ok(std::mem::take(&mut text))) {
+                    return;
+                }
+            }
+            _ = give(Ok(text));
+        };
+        let mut is_begun = false;
+        in_order(parts, text, |text| {
+            let mut text = text?;
+            if let Some(before) = text.first_mut().filter(|_| !std::mem::replace(&mut is_begun, true)) {
+                *before = b'[';
+            }
+            self.out.write_all(&text)
+        })?;
+        self.out.write_all(if is_begun { b"]" } else { b"[]" })
     }
 }
 
@@ -61,11 +132,13 @@ pub fn write_json<R: Report>(report: &R, cut: Option<Cut>, out: &mut dyn Write) 
 pub(crate) fn write_document<R: Report>(report: &R, cut: Option<Cut>, out: &mut dyn Write) -> io::Result<()> {
     // So that what writes a report is compiled once, and still appends its many small texts where it stands.
     let mut out = BufWriter::new(out);
-    let whole = Whole { report, cut };
     if R::IS_INDENTED {
-        serde_json::to_writer_pretty(&mut out, &whole)?;
+        serde_json::to_writer_pretty(&mut out, &Whole { report, cut })?;
     } else {
-        serde_json::to_writer(&mut out, &whole)?;
+        let mut object = Object { out: &mut out, before: b'{' };
+        report.document(&mut object)?;
+        cut.map_or(Ok(()), |cut| object.entry("cut", &cut))?;
+        object.end()?;
     }
     out.into_inner().map(drop).map_err(IntoInnerError::into_error)
 }
@@ -76,6 +149,16 @@ pub(crate) fn write_document<R: Report>(report: &R, cut: Option<Cut>, out: &mut 
 /// # Errors
 /// Whatever `out` refuses.
 pub fn write_json_lines<R: Report>(
+    report: &R,
+    file: Option<&str>,
+    cut: Option<Cut>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    report.json_lines(file, cut, out).unwrap_or_else(|| write_lines(report, file, cut, out))
+}
+
+/// Writes its lines, for [`Report::json_lines`].
+pub(crate) fn write_lines<R: Report>(
     report: &R,
     file: Option<&str>,
     cut: Option<Cut>,

@@ -1,6 +1,7 @@
 //! What a report declares of itself, from which every format follows.
 
 use std::io::{self, Write};
+use std::iter;
 
 use serde::Serialize;
 
@@ -8,6 +9,7 @@ use super::columns::{Column, RowFormat, RowObject, RowsPart};
 use super::page::{Page, TableStyle};
 use super::rows::in_memory;
 use crate::proven::Proven;
+use crate::scenario::ahead::AT_ONCE;
 
 /// Why a document tells less than was asked for.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -43,6 +45,12 @@ pub trait Report {
     /// compiled, and optimised, where the report is.
     fn json(&self, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
         let _ = (cut, out);
+        None
+    }
+
+    /// The same of its document line by line.
+    fn json_lines(&self, file: Option<&str>, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
+        let _ = (file, cut, out);
         None
     }
 
@@ -101,6 +109,19 @@ pub trait DocumentWriter {
         Ok(())
     }
 
+    /// A list whose elements come in parts, those of each by themselves: of many parts several are made at once.
+    ///
+    /// # Errors
+    /// Whatever cannot be written.
+    fn parts<P: Send, I: IntoIterator<Item: Serialize>>(
+        &mut self,
+        key: &str,
+        parts: impl IntoIterator<Item = P>,
+        elements: impl Fn(P) -> I + Sync,
+    ) -> Result<(), Self::Error> {
+        self.list(key, parts.into_iter().flat_map(elements))
+    }
+
     /// A list with columns, or a part of it, where lists are told as tables; `write` writes its rows.
     ///
     /// # Errors
@@ -154,6 +175,25 @@ pub trait Rows: DocumentWriter {
         self.list(key, rows.into_iter().map(|row| RowObject::new(columns, row)))
     }
 
+    /// The same of rows that may be many, and told on other threads than this.
+    ///
+    /// # Errors
+    /// That of the writer.
+    fn many_rows<R: Send>(
+        &mut self,
+        key: &str,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), Self::Error> {
+        if Self::IS_TABLES {
+            return self.rows(key, columns, rows);
+        }
+        let mut rows = rows.into_iter().fuse();
+        let part = || Some(rows.by_ref().take(AT_ONCE).collect()).filter(|part: &Vec<R>| !part.is_empty());
+        let object = |row| RowObject::new(columns, row);
+        self.parts(key, iter::from_fn(part), |part| part.into_iter().map(object))
+    }
+
     /// A list whose elements tell more than its columns, or in another order.
     ///
     /// # Errors
@@ -166,6 +206,22 @@ pub trait Rows: DocumentWriter {
         rows: impl IntoIterator<Item = R>,
     ) -> Result<(), Self::Error> {
         if Self::IS_TABLES { self.rows(key, columns, rows) } else { self.list(key, elements) }
+    }
+
+    /// The same of elements that may be many.
+    ///
+    /// # Errors
+    /// That of the writer.
+    fn many_elements<'r, R: Serialize + Sync>(
+        &mut self,
+        key: &str,
+        elements: &'r [R],
+        columns: &[Column<&'r R>],
+    ) -> Result<(), Self::Error> {
+        if Self::IS_TABLES {
+            return self.rows(key, columns, elements);
+        }
+        self.parts(key, elements.chunks(AT_ONCE), |part| part)
     }
 
     /// The rows of the table for programs, which the document has as lines alone.

@@ -15,7 +15,9 @@ use crate::analysis::{
     requirements_of_streams, slack_of_threads, stopped_note,
 };
 use crate::effort::Progress;
-use crate::formats::{Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document};
+use crate::formats::{
+    Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document, write_lines,
+};
 use crate::run::{Jobs, Responses, Run, each_response, overload_notes};
 use crate::scenario::ModelDemands;
 use crate::scenario::{Scenario, UnknownStream};
@@ -145,11 +147,11 @@ const STATED_TIMES: &str =
 impl Report for AnalysisReport<'_> {
     fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
         fields!(to, self.analysis => scenario, device, g_max, exact, utilization_threads, thread_slots);
-        to.elements("kernels", &self.analysis.kernels, &analysis_columns(), &self.analysis.kernels)?;
+        to.many_elements("kernels", &self.analysis.kernels, &analysis_columns())?;
         fields!(to, self.analysis => notes);
         assumptions_document(to, &self.scenario.assumptions)?;
-        to.elements("jobs", &self.verdicts.jobs, &job_columns(), &self.verdicts.jobs)?;
-        to.rows("responses", &bounded_response_columns(), self.responses().rows())?;
+        to.many_elements("jobs", &self.verdicts.jobs, &job_columns())?;
+        to.many_rows("responses", &bounded_response_columns(), self.responses().rows())?;
         to.entry("runs_searched", &self.verdicts.runs)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
         chains_document(to, &self.chains.rows)?;
@@ -159,6 +161,10 @@ impl Report for AnalysisReport<'_> {
 
     fn json(&self, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
         Some(write_document(self, cut, out))
+    }
+
+    fn json_lines(&self, file: Option<&str>, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
+        Some(write_lines(self, file, cut, out))
     }
 
     /// The kernels, or the verdicts on jobs alone.

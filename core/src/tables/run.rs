@@ -14,7 +14,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::RuleWords;
 use crate::formats::{
     Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, RowObject, Rows, RowsPart, RowsWriter, Streamed, StreamedMap,
-    entries, fields, write_document,
+    entries, fields, write_document, write_lines,
 };
 use crate::hosts::{AnyRun, Need};
 use crate::proven::OrMost;
@@ -114,9 +114,13 @@ impl Report for SimulationReport<'_> {
         to.entry("end_ns", &run.end())?;
         let columns = &kernel_columns(scenario);
         let has_blocks = blocks && !D::IS_LINES;
-        let entries = run.kernels(if has_blocks { Need::Blocks } else { Need::Instants });
-        let entries = entries.map(|row| KernelEntry { columns, row, has_blocks });
-        to.elements("kernels", entries, columns, run.kernels(Need::Instants))?;
+        let entry = |row| KernelEntry { columns, row, has_blocks };
+        if D::IS_TABLES || has_blocks {
+            // Of many blocks even one kernel is not held.
+            to.elements("kernels", run.kernels(Need::Blocks).map(entry), columns, run.kernels(Need::Instants))?;
+        } else {
+            to.parts("kernels", run.parts(), |part| part.kernels().map(entry))?;
+        }
         // To go through them takes as long as to run a long run again.
         if blocks && D::IS_LINES && D::HAS_LISTS {
             for row in run.kernels(Need::Blocks) {
@@ -127,7 +131,7 @@ impl Report for SimulationReport<'_> {
         if scenario.catalogue.is_time_sliced() {
             to.rows("turns", &turn_columns(), run.turns())?;
         }
-        to.rows("responses", &response_columns(), run.each_response())?;
+        to.many_rows("responses", &response_columns(), run.each_response())?;
         to.list("sms", run.utilization())?;
         if let Some(summary) = &run.record() {
             let chains = ChainRow::all(summary);
@@ -156,6 +160,10 @@ impl Report for SimulationReport<'_> {
 
     fn json(&self, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
         Some(write_document(self, cut, out))
+    }
+
+    fn json_lines(&self, file: Option<&str>, cut: Option<Cut>, out: &mut dyn Write) -> Option<io::Result<()>> {
+        Some(write_lines(self, file, cut, out))
     }
 
     /// The kernel launches, or each block of them; empty where an instant was not reached.

@@ -2,8 +2,7 @@
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::formats::{Column, write_csv};
 use crate::run::{Jobs, KernelSummary, Responses, RunPiece, Summary};
@@ -16,7 +15,7 @@ use crate::workload::{OperationId, OperationKind};
 #[derive(Debug)]
 pub(crate) enum RowSource<'a> {
     /// The record of a run, with its jobs once a row tells of them.
-    Record(Summary<'a>, OnceCell<Jobs>),
+    Record(Summary<'a>, OnceLock<Jobs>),
     /// A piece of a long run.
     Piece(&'a Scenario, Arc<RunPiece>),
 }
@@ -78,13 +77,13 @@ impl<'a> RowSource<'a> {
 pub(crate) struct KernelRow<'a> {
     pub(crate) kernel: KernelSummary<'a>,
     /// Where all else is found that columns tell of.
-    pub(super) source: Rc<RowSource<'a>>,
+    pub(super) source: Arc<RowSource<'a>>,
     /// What several columns tell of, found once; not where no column does.
     longest_wait: OnceCell<Option<(Rule, Duration)>>,
 }
 
 impl<'a> KernelRow<'a> {
-    pub(super) fn new(source: Rc<RowSource<'a>>, kernel: KernelSummary<'a>) -> Self {
+    pub(super) fn new(source: Arc<RowSource<'a>>, kernel: KernelSummary<'a>) -> Self {
         Self { kernel, source, longest_wait: OnceCell::new() }
     }
 
@@ -180,7 +179,7 @@ pub(crate) fn block_columns<'k, 'a: 'k>() -> [Column<BlockRow<'k, 'a>>; 8] {
 }
 
 pub(crate) struct CopyRow<'a> {
-    pub(super) source: Rc<RowSource<'a>>,
+    pub(super) source: Arc<RowSource<'a>>,
     /// How many copies were submitted before it.
     pub(super) number: u32,
     pub(super) id: OperationId,

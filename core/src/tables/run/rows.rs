@@ -1,13 +1,11 @@
 //! The rows of a run, made of its record, or of pieces of a long run while those are held. Also writes the table of
 //! blocks that commands for logs of blocks read.
 
-use std::cell::OnceCell;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::panic::resume_unwind;
-use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use super::kernels::{BlockRow, CopyRow, KernelRow, RowSource, TurnRow, kernel_columns};
@@ -17,29 +15,39 @@ use crate::hosts::{AnyLength, AnyRun, HeldAtMost, Need, PiecesFor, ProgramError,
 use crate::limits::count_turn;
 use crate::run::RunPiece;
 use crate::scenario::Scenario;
+use crate::scenario::ahead::AT_ONCE;
 use crate::trace::OperationRecord;
 use crate::workload::{CheckedStream, NULL_STREAM, OperationId, OperationKind, ProcessId, StreamId};
 
 impl<'a> AnyRun<'a> {
-    fn sources(self, need: Need) -> Box<dyn Iterator<Item = Rc<RowSource<'a>>> + 'a> {
+    fn sources(self, need: Need) -> Box<dyn Iterator<Item = Arc<RowSource<'a>>> + 'a> {
         match self {
-            Self::Recorded(summary) => Box::new(std::iter::once(Rc::new(RowSource::Record(summary, OnceCell::new())))),
+            Self::Recorded(summary) => Box::new(std::iter::once(Arc::new(RowSource::Record(summary, OnceLock::new())))),
             Self::Long(run) => {
                 let scenario = run.sums().scenario();
-                Box::new(run.pieces(need).map(move |piece| Rc::new(RowSource::Piece(scenario, piece))))
+                Box::new(run.pieces(need).map(move |piece| Arc::new(RowSource::Piece(scenario, piece))))
             }
         }
+    }
+
+    /// Its operations, in launch order, in parts of which each is told of by itself.
+    pub(super) fn parts(self) -> impl Iterator<Item = Part<'a>> {
+        self.sources(Need::Instants).flat_map(|source| {
+            let all = source.summary().trace.operations().len();
+            let part = move |from| Part { source: Arc::clone(&source), places: from..all.min(from + AT_ONCE) };
+            (0..all).step_by(AT_ONCE).map(part)
+        })
     }
 
     /// Rows of its operations, in launch order.
     fn rows<R: 'a>(
         self,
         need: Need,
-        mut row: impl FnMut(&Rc<RowSource<'a>>, OperationId, &OperationRecord) -> Option<R> + 'a,
+        mut row: impl FnMut(&Arc<RowSource<'a>>, OperationId, &OperationRecord) -> Option<R> + 'a,
     ) -> impl Iterator<Item = R> + 'a {
         // A long run begins again only when its first row is asked for.
         let mut sources = None;
-        let (mut current, mut next): (Option<Rc<RowSource<'a>>>, usize) = (None, 0);
+        let (mut current, mut next): (Option<Arc<RowSource<'a>>>, usize) = (None, 0);
         std::iter::from_fn(move || {
             loop {
                 count_turn();
@@ -59,7 +67,7 @@ impl<'a> AnyRun<'a> {
 
     /// The kernel launches, in launch order.
     pub(super) fn kernels(self, need: Need) -> impl Iterator<Item = KernelRow<'a>> + 'a {
-        self.rows(need, |source, id, record| Some(KernelRow::new(Rc::clone(source), source.kernel(id, record)?)))
+        self.rows(need, |source, id, record| Some(KernelRow::new(Arc::clone(source), source.kernel(id, record)?)))
     }
 
     /// The copies, in launch order.
@@ -69,7 +77,7 @@ impl<'a> AnyRun<'a> {
             let OperationKind::Copy(copy) = record.kind else { return None };
             let copy = *source.summary().trace.copies().get(copy.index())?;
             number += 1;
-            Some(CopyRow { source: Rc::clone(source), number: number - 1, id, record: *record, copy })
+            Some(CopyRow { source: Arc::clone(source), number: number - 1, id, record: *record, copy })
         });
         // A long run would run again for none.
         (self.copied() > 0).then_some(rows).into_iter().flatten()
@@ -108,10 +116,28 @@ impl<'a> AnyRun<'a> {
     }
 }
 
+/// Some operations of a run.
+pub(super) struct Part<'a> {
+    source: Arc<RowSource<'a>>,
+    places: Range<usize>,
+}
+
+impl<'a> Part<'a> {
+    /// The kernel launches among them, in launch order.
+    pub(super) fn kernels(self) -> impl Iterator<Item = KernelRow<'a>> {
+        let Self { source, places } = self;
+        places.filter_map(move |place| {
+            count_turn();
+            let (id, record) = source.summary().trace.nth(place)?;
+            Some(KernelRow::new(Arc::clone(&source), source.kernel(id, record)?))
+        })
+    }
+}
+
 /// The kernel launches of what is held at once, in launch order.
-fn launches_of<'s>(source: &Rc<RowSource<'s>>) -> impl Iterator<Item = KernelRow<'s>> {
+fn launches_of<'s>(source: &Arc<RowSource<'s>>) -> impl Iterator<Item = KernelRow<'s>> {
     let launches = source.summary().trace.numbered();
-    launches.filter_map(|(id, record)| Some(KernelRow::new(Rc::clone(source), source.kernel(id, record)?)))
+    launches.filter_map(|(id, record)| Some(KernelRow::new(Arc::clone(source), source.kernel(id, record)?)))
 }
 
 /// Simulates a scenario as [`simulate_any_length`](crate::hosts::simulate_any_length) does, and writes the table of
@@ -163,7 +189,7 @@ fn write_pieces(
     let mut writer = RowsWriter::begin(part, &columns, out)?;
     for piece in std::iter::once(first).chain(pieces) {
         let Some(piece) = piece else { return writer.end() };
-        let source = Rc::new(RowSource::Piece(scenario, Arc::new(piece)));
+        let source = Arc::new(RowSource::Piece(scenario, Arc::new(piece)));
         writer.rows(&columns, launches_of(&source))?;
     }
     Ok(())
