@@ -1,13 +1,16 @@
 //! `gpusched analyze`, and its options of the search for runs that miss deadlines.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::amalthea::ModelDemands;
 use gpusched::analysis::{BlockTimes, BoundOptions, Certificate, RequirementVerdict, Verdict, analyse_and_bound};
-use gpusched::effort::Progress;
+use gpusched::effort::{self, Progress};
+use gpusched::hosts::least_work;
 use gpusched::run::Summary;
 use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport};
@@ -23,6 +26,9 @@ use super::run_options::RunOptions;
 use super::several::{self, Part};
 use super::written::{write_bytes, write_whole};
 use super::{Answer, ending, input};
+
+/// Operations whose simulation takes some milliseconds.
+const MANY_OPERATIONS: u64 = 4_096;
 
 fn parse_jitter(text: &str) -> Result<(String, Duration), String> {
     let (stream, time) = text.rsplit_once('=').ok_or("expected STREAM=TIME, for example camera=40ms")?;
@@ -183,11 +189,30 @@ impl Analyze {
         demands: Option<&ModelDemands>,
         part: &Part<'_>,
     ) -> anyhow::Result<Answer> {
-        let run = progress::simulated(scenario, false, |text| part.note(text))?;
-        progress::begin("analysing", Unit::None, None);
-        // Bounds that are known when the command is stopped are told.
-        ending::keep_complete_results();
-        let analysed = analyse_and_bound(scenario, BoundOptions { block_times, ..BoundOptions::of(scenario) })?;
+        let simulate = || {
+            let run = progress::simulated(scenario, false, |text| part.note(text))?;
+            progress::begin("analysing", Unit::None, None);
+            // Bounds that are known when the command is stopped are told.
+            ending::keep_complete_results();
+            anyhow::Ok(run)
+        };
+        let analyse = || analyse_and_bound(scenario, BoundOptions { block_times, ..BoundOptions::of(scenario) });
+        // What is limited is limited on one thread.
+        let is_beside = self.search.jobs.threads() > 1 && !ending::is_limited() && is_worth_threads(scenario);
+        let (run, analysed) = if is_beside {
+            let here = effort::here();
+            ending::keep_complete_results();
+            thread::scope(|scope| {
+                let beside = thread::Builder::new().spawn_scoped(scope, || here.within(simulate));
+                // The system may have no thread for it.
+                let Ok(simulating) = beside else { return Ok((simulate()?, analyse()?)) };
+                let analysed = analyse();
+                let run = simulating.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                anyhow::Ok((run, analysed?))
+            })?
+        } else {
+            (simulate()?, analyse()?)
+        };
         let operations = self.certificate.is_some().then(|| analysed.1.operations.clone());
         let steps = self.steps.then(|| analysed.0.printed_steps()).transpose().context("--steps")?;
         let search = |watch: Progress<'_>| AnalysisReport::judged(analysed, &run, demands, self.search.time, watch);
@@ -345,6 +370,11 @@ impl Analyze {
         note(&format!("{0} has a run in which {miss}; gpusched simulate {0} shows it", path.display()));
         Ok(())
     }
+}
+
+/// Whether a run takes longer than it takes to start a thread for it.
+fn is_worth_threads(scenario: &Scenario) -> bool {
+    least_work(scenario).0 >= MANY_OPERATIONS
 }
 
 /// Writes what the proven checker needs, and notes what has no certificate.
