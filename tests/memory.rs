@@ -5,8 +5,9 @@
 
 use std::fmt::Write;
 use std::io;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use gpusched::effort::Effort;
 use gpusched::formats::{Report, RowsPart, TableStyle, text_of, write_json, write_json_lines};
 use gpusched::hosts::{AnyLength, AnyRun, HeldAtMost, LongRun, SimulateOptions, simulate, simulate_any_length};
 use gpusched::run::{Run, Summary};
@@ -76,7 +77,21 @@ fn write(run: &Run, blocks: bool, out: &mut impl io::Write) {
 fn written(text: &str, blocks: bool) -> usize {
     let scenario = read(text);
     let run = simulate(&scenario).unwrap();
-    counted(|| write(&run, blocks, &mut io::sink())).max_bytes
+    // Several threads hold several parts.
+    let alone = Arc::new(Effort::all_or_nothing());
+    let bytes = || counted(|| write(&run, blocks, &mut io::sink())).max_bytes;
+    alone.on_own_threads(1, 1 << 20, bytes).expect("nobody stops it")
+}
+
+#[test]
+fn reports_that_several_threads_write_hold_a_few_parts() {
+    let _alone = COUNTED.lock();
+    let [few, many] = [2_500, 10_000].map(|kernels| {
+        let scenario = read(&file(4, kernels, 1));
+        let run = simulate(&scenario).unwrap();
+        counted(|| write(&run, false, &mut io::sink())).max_bytes
+    });
+    assert!(many <= few + (1 << 21), "{few} bytes for 10,000 kernels, {many} for 40,000");
 }
 
 #[test]

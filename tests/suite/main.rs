@@ -117,6 +117,7 @@ mod runnable;
 mod schema;
 mod segments;
 mod several_scenarios;
+mod several_threads;
 mod shared_link;
 #[cfg(target_os = "linux")]
 mod small_files;
