@@ -49,12 +49,12 @@ proptest! {
 }
 
 /// Which streams made which wait, under which rules, and how long.
-type ByStream = BTreeMap<(String, String, Rule, Option<Rule>), Duration>;
+type ByStream = BTreeMap<(Arc<str>, Arc<str>, Rule, Option<Rule>), Duration>;
 
 /// From all parts of all waits of kernels and copies.
 fn by_stream(run: &Run<'_>) -> ByStream {
     let record = |id: OperationId| &run.trace.operations()[id.index()];
-    let name = |id: OperationId| run.trace.stream_name(record(id).stream).to_owned();
+    let name = |id: OperationId| Arc::<str>::from(run.trace.stream_name(record(id).stream));
     let mut sums = ByStream::new();
     for part in blame(&run.trace, run.scenario.device()) {
         let Some(blocking) = part.blocking.filter(|_| !record(part.operation).kind.is_instant()) else { continue };

@@ -100,7 +100,9 @@ fn on_threads<P: Send, T: Send, E>(
         let taken = take_all();
         // Whoever is told of no more parts ends.
         drop(ask);
-        threads.into_iter().for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
         taken
     })
 }
