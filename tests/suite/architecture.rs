@@ -34,23 +34,23 @@ const ROOMS: [(&str, usize); 47] = [
     ("engine/json", 1036),
     ("engine/device", 1431),
     ("engine/workload", 1638),
-    ("engine/trace", 3254),
-    ("engine/gpu", 4363),
+    ("engine/trace", 3294),
+    ("engine/gpu", 4407),
     ("core/broken_bound", 25),
     ("core/sorted", 18),
     ("core/joined", 20),
     ("core/printed", 94),
     ("core/statistics", 165),
     ("core/draw", 1591),
-    ("core/scenario", 4624),
+    ("core/scenario", 4760),
     ("core/run", 2110),
-    ("core/hosts", 1835),
+    ("core/hosts", 1838),
     ("core/logs", 2360),
     ("core/audit", 3762),
-    ("core/analysis", 10455),
+    ("core/analysis", 10541),
     ("core/replay", 406),
-    ("core/formats", 1145),
-    ("core/tables", 2250),
+    ("core/formats", 1250),
+    ("core/tables", 2291),
     ("core/pictures", 6946),
     ("systems/tasks", 3289),
     ("systems/warps", 1592),
@@ -69,11 +69,11 @@ const ROOMS: [(&str, usize); 47] = [
     ("src/schema", 174),
     ("src/figures", 3153),
     ("src/prelude", 0),
-    ("src/cli", 5464),
+    ("src/cli", 5485),
 ];
 
 /// Of all rooms.
-const LINES: usize = 85_025;
+const LINES: usize = 85_501;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -250,7 +250,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 508;
+const FILES: usize = 509;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
