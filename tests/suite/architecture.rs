@@ -44,7 +44,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("core/draw", 1591),
     ("core/scenario", 4760),
     ("core/run", 2110),
-    ("core/hosts", 1838),
+    ("core/hosts", 1841),
     ("core/logs", 2360),
     ("core/audit", 3762),
     ("core/analysis", 10541),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 85_501;
+const LINES: usize = 85_504;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -436,10 +436,17 @@ impl<'s> Pieces<'s> {
     /// Takes out what may leave, if it is worth the while.
     fn part(&mut self) -> Option<RunPiece> {
         self.take_out_blocks();
-        let held = self.held_bytes();
-        self.most = self.least.max(held.saturating_add(self.least / 2));
+        let held = self.hold_more();
         let most = *self.most_with_operations.get_or_insert(self.least.max(held.saturating_mul(2)));
         (held >= most).then(|| self.take_out())
+    }
+
+    /// Blocks leave again when more is held than now, at least by a byte, as the run would not go on otherwise. Gives
+    /// how much is held.
+    fn hold_more(&mut self) -> usize {
+        let held = self.held_bytes();
+        self.most = self.least.max(held.saturating_add(self.least / 2 + 1));
+        held
     }
 
     /// Takes out the blocks that have completed, where nobody wants them.
@@ -468,8 +475,7 @@ impl<'s> Pieces<'s> {
         let jobs = self.jobs.jobs(now);
         self.jobs.forget(recorder.held());
         // If little could leave, much more may come before it is looked again.
-        let held = self.held_bytes();
-        self.most = self.least.max(held.saturating_add(self.least / 2));
+        let held = self.hold_more();
         self.most_with_operations = Some((self.least / 2).max(held.saturating_mul(2)));
         if let Some(sums) = &mut self.sums {
             sums.add(&trace);
