@@ -42,7 +42,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("core/printed", 94),
     ("core/statistics", 165),
     ("core/draw", 1591),
-    ("core/scenario", 4760),
+    ("core/scenario", 4761),
     ("core/run", 2110),
     ("core/hosts", 1841),
     ("core/logs", 2360),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 85_504;
+const LINES: usize = 85_505;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -82,7 +82,7 @@ impl<W: Write> DocumentWriter for Object<W> {
                     _ = give(Err(error.into()));
                     return;
                 }
-                if text.len() >= TOGETHER && !give(Ok(std::mem::take(&mut text))) {
+                if text.len() >= TOGETHER && !give(Ok(std::mem::replace(&mut text, Vec::with_capacity(TOGETHER)))) {
                     return;
                 }
             }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{SyncSender, channel, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use crate::effort::{self, Counted};
@@ -13,8 +13,12 @@ use crate::limits::count_turn;
 /// What is worked on together: some tenths of a millisecond, of which a few stay in the caches.
 pub(crate) const AT_ONCE: usize = 256;
 
-/// Parts up to which they take less than to start threads.
-const FEW: usize = 16;
+/// Parts up to which threads are not worth it: to start them, and to find in memory what another core wrote, takes
+/// processor time.
+const FEW: usize = 80;
+
+/// Cores that this process may use. To ask takes as long as many parts: the system answers from a dozen files.
+static CORES: OnceLock<usize> = OnceLock::new();
 
 /// Threads that work at most: whoever takes what they have done is one thread.
 const MOST_THREADS: usize = 4;
@@ -38,7 +42,7 @@ pub(crate) fn in_order<P: Send, T: Send, E>(
     let is_counted = || effort::left(Counted::States).is_some();
     let is_free = first.len() > FEW && rayon::current_thread_index().is_none() && !is_counted();
     // For WebAssembly nobody knows of any.
-    let cores = if is_free { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    let cores = if is_free { *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from)) } else { 1 };
     let threads = if cores > 1 { cores.min(MOST_THREADS) } else { 0 };
     on_threads(threads, first.into_iter().chain(parts), work, take)
 }
