@@ -3,7 +3,9 @@
 mod chains;
 mod critical_path;
 mod jobs;
+mod notes;
 mod responses;
+mod standstill;
 mod state;
 mod summary;
 mod sums;
@@ -25,6 +27,7 @@ pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use responses::DueJobs;
 pub use responses::Responses;
 pub(crate) use responses::each_response;
+pub use standstill::{Standstill, StillWait};
 pub use state::{
     EeQueue, Firing, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,
     rule_log,

@@ -12,6 +12,7 @@ mod backend;
 mod calendar;
 mod catalogue;
 mod contexts;
+mod counters;
 mod frontend;
 mod host;
 mod simulation;

@@ -32,7 +32,7 @@ pub use crate::workload::Part;
 pub use blame::{Accuser, BehindHeads};
 pub use blame::{Blame, blame};
 pub use blocks::{BlockRun, RepeatedRun};
-pub use entries::{Block, ContextTurn, OperationRecord, TurnEnd, Wait, Wave};
+pub use entries::{Block, ContextTurn, OperationRecord, Stand, TurnEnd, Wait, Wave};
 #[doc(hidden)]
 pub use entries::{NEVER, NewTurn};
 pub use free::{ClusterShortage, Free, Shortage, SumOverTime};

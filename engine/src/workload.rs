@@ -33,6 +33,7 @@ macro_rules! numbered {
 }
 
 mod catalogue;
+mod counters;
 mod error;
 mod green_context;
 mod launch_attributes;
@@ -43,6 +44,7 @@ pub(crate) use catalogue::channel_of;
 pub use catalogue::{Catalogue, CheckedCopy, CheckedKernel, CheckedStream, Grid, Items, Kernels, NamedGrid};
 #[doc(hidden)]
 pub use catalogue::{ChannelId, dealt_channels};
+pub use counters::{CounterId, CounterValue, PointAction, SyncPoint, Synchronization, ValueId};
 pub use error::WorkloadError;
 pub use green_context::{GreenContext, GreenContextId, SmSplit};
 #[doc(hidden)]
@@ -260,6 +262,10 @@ pub enum OperationKind {
     /// What comes after it in its stream waits for an event (`cudaStreamWaitEvent`): for its last record that was
     /// submitted before this (E2).
     Wait(EventId),
+    /// What comes after it in its stream waits until a counter is not below a value (`cuStreamWaitValue64`).
+    WaitValue(ValueId),
+    /// A counter is set to a value (`cuStreamWriteValue64`).
+    WriteValue(ValueId),
 }
 
 impl OperationKind {
@@ -271,12 +277,14 @@ impl OperationKind {
             Self::Memset => "memset",
             Self::Record(_) => "record",
             Self::Wait(_) => "wait",
+            Self::WaitValue(_) => "wait_value",
+            Self::WriteValue(_) => "write_value",
         }
     }
 
     /// Whether it has no duration and needs no engine, and so is over as soon as it may leave its stream queue.
     pub const fn is_instant(self) -> bool {
-        matches!(self, Self::Memset | Self::Record(_) | Self::Wait(_))
+        !matches!(self, Self::Kernel(_) | Self::Copy(_))
     }
 }
 

@@ -55,6 +55,25 @@ pub(crate) const OTHER_NATIVE: &str = r#"{
         "reaction_time": "1 s", "data_age": "2 s"}]
 }"#;
 
+/// A native scenario with the keys of blocks that wait for others, and of several GPUs.
+pub(crate) const WAITING_NATIVE: &str = r#"{
+    "format": "gpusched-scenario/1", "name": "keys of counters", "device": "h100", "devices": ["G0", "G1"],
+    "kernels": {
+        "K1": {"blocks": 2, "threads": 32, "duration": "1 ms", "cooperative": true, "grid_sync": [0.25, 1],
+            "signal": [{"at": "start", "counter": "A"}, {"at": 0.5, "counter": "B"}, {"at": "end", "counter": "A"}],
+            "wait": [{"at": "start", "counter": "A", "value": 1}, {"at": 0.75, "counter": "B", "value": 2}]},
+        "K2": {"blocks": 1, "threads": 32, "until": "A"},
+        "K3": {"blocks": 1, "threads": 32, "until": {"counter": "B", "value": 2}}},
+    "streams": [
+        {"name": "S1", "device": "G0", "operations": [{"kernel": "K1"}, {"record": "E", "at": "launch_completion"},
+            {"wait_value": "A", "value": 1}, {"write_value": "B", "value": 3}]},
+        {"name": "S2", "device": "G1", "operations": [{"wait": "E"}, {"kernel": "K2"}, {"kernel": "K3"}]}],
+    "hosts": [
+        {"name": "H", "device": "G0", "steps": [{"launch": "K3", "stream": "S1"}, {"record": "F", "at": "launch_completion", "stream": "S1"},
+            {"wait_value": "A", "value": 1, "stream": "S1"}, {"write_value": "B", "value": 3, "stream": "S1"},
+            {"write_value": "A", "value": 0}, {"wait_value": "B", "value": 1}]}]
+}"#;
+
 /// An examiner scenario with every key and every kind of benchmark there is.
 pub(crate) const EXAMINER: &str = r#"{
     "$schema": "any.schema.json", "name": "all keys", "max_iterations": 2, "max_time": 9,

@@ -32,26 +32,26 @@ const ROOMS: [(&str, usize); 47] = [
     ("engine/time", 290),
     ("engine/canonical", 83),
     ("engine/json", 1036),
-    ("engine/device", 1431),
-    ("engine/workload", 1638),
-    ("engine/trace", 3294),
-    ("engine/gpu", 4407),
+    ("engine/device", 1452),
+    ("engine/workload", 1872),
+    ("engine/trace", 3427),
+    ("engine/gpu", 4798),
     ("core/broken_bound", 25),
     ("core/sorted", 18),
     ("core/joined", 20),
     ("core/printed", 94),
     ("core/statistics", 165),
     ("core/draw", 1591),
-    ("core/scenario", 4761),
-    ("core/run", 2110),
-    ("core/hosts", 1841),
+    ("core/scenario", 5094),
+    ("core/run", 2377),
+    ("core/hosts", 1864),
     ("core/logs", 2360),
-    ("core/audit", 3762),
-    ("core/analysis", 10541),
+    ("core/audit", 3763),
+    ("core/analysis", 10546),
     ("core/replay", 406),
     ("core/formats", 1250),
     ("core/tables", 2291),
-    ("core/pictures", 6946),
+    ("core/pictures", 6950),
     ("systems/tasks", 3289),
     ("systems/warps", 1592),
     ("systems/applications", 901),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 85_505;
+const LINES: usize = 86_917;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -250,7 +250,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 509;
+const FILES: usize = 516;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -421,7 +421,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 604;
+const MOST_PUBLIC_ITEMS: usize = 614;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

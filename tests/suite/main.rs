@@ -131,5 +131,6 @@ mod trace_state;
 mod turn_mutants;
 mod turn_rules;
 mod validation;
+mod waiting_blocks;
 mod warps_command;
 mod what_if;

@@ -46,12 +46,14 @@ pub(crate) fn root() -> PathBuf {
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
 /// `clusters.rs`, `graphs.rs`, `persistent.rs`): they come from no publication.
-const EXAMPLES: [&str; 20] = [
+const EXAMPLES: [&str; 22] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
     "deadlines/waters-2019.json",
     "processes/perception-and-control.json",
+    "hang/cooperative.json",
+    "hang/two-barriers.json",
     "rules/clusters.json",
     "rules/copies-of-two-processes.json",
     "rules/graphs.json",

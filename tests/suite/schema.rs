@@ -22,7 +22,9 @@ use gpusched::warps::Instance;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::all_keys::{APPLICATIONS, EXAMINER, NATIVE, OTHER_EXAMINER, OTHER_NATIVE, SEGMENTS, STUDIES, TASKS, WARPS};
+use crate::all_keys::{
+    APPLICATIONS, EXAMINER, NATIVE, OTHER_EXAMINER, OTHER_NATIVE, SEGMENTS, STUDIES, TASKS, WAITING_NATIVE, WARPS,
+};
 use crate::common::{SOURCES, overwritten};
 use crate::mutants::every_place::mutants;
 use crate::published;
@@ -227,6 +229,7 @@ fn agree(name: &str, text: &str, read: impl Fn(&str) -> Result<(), JsonError>) {
 fn native_reader_and_schema_agree_on_mutated_scenarios() {
     agree("scenario", NATIVE, read_scenario);
     agree("scenario", OTHER_NATIVE, read_scenario);
+    agree("scenario", WAITING_NATIVE, read_scenario);
 }
 
 #[test]
@@ -320,7 +323,7 @@ fn absent(name: &str, files: &[&str]) -> BTreeSet<String> {
 #[test]
 fn every_key_of_a_schema_but_that_of_studies_stands_in_a_file_that_is_mutated() {
     let files: [(&str, &[&str]); 6] = [
-        ("scenario", &[NATIVE, OTHER_NATIVE, EXAMINER, OTHER_EXAMINER]),
+        ("scenario", &[NATIVE, OTHER_NATIVE, WAITING_NATIVE, EXAMINER, OTHER_EXAMINER]),
         ("device", &[&device()]),
         ("tasks", &[TASKS]),
         ("segments", &[SEGMENTS]),
@@ -351,12 +354,12 @@ const NOT_WRITTEN: [&str; 12] = [
 
 #[test]
 fn every_key_that_is_read_is_written() {
-    let written = [NATIVE, OTHER_NATIVE].map(|text| {
+    let written = [NATIVE, OTHER_NATIVE, WAITING_NATIVE].map(|text| {
         let scenario = Scenario::from_json("read.json", text, &ReadOptions::default()).expect("it is sound");
         scenario.to_native_json().expect("it can be written")
     });
     let written = absent("scenario", &written.each_ref().map(String::as_str));
-    let examiner = absent("scenario", &[NATIVE, OTHER_NATIVE]);
+    let examiner = absent("scenario", &[NATIVE, OTHER_NATIVE, WAITING_NATIVE]);
     let is_left_out = |place: &&String| NOT_WRITTEN.iter().any(|out| place.starts_with(out));
     let missing: Vec<&String> = written.difference(&examiner).filter(|place| !is_left_out(place)).collect();
     assert_eq!(missing, Vec::<&String>::new());

@@ -286,6 +286,8 @@ impl<'a> Plain<'a> {
                 Cause::Channel(ahead) => prop_assert_eq!((held.rule, held.behind), (Rule::Channel, *ahead)),
                 Cause::Turn => prop_assert_eq!(held.rule, Rule::T1),
                 Cause::Share => prop_assert_eq!(held.rule, Rule::Mps),
+                Cause::Together { .. } => prop_assert_eq!(held.rule, Rule::Cooperative),
+                Cause::Counter(..) => prop_assert_eq!(held.rule, Rule::Counter),
                 Cause::Cluster(_) => prop_assert_eq!(held.rule, Rule::Cluster),
             }
         }

@@ -235,7 +235,7 @@ impl<'a> MergedBackend<'a> {
                 *engine = now.max(*engine).checked_add(duration)?;
                 Some(*engine)
             }
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Some(now),
+            _ => Some(now),
         }
     }
 }

@@ -61,6 +61,9 @@ pub(super) fn refuse_what_nothing_bounds(scenario: &Scenario) -> Result<(), Prog
     if scenario.catalogue.has_programmatic_launches() {
         return Err(ProgramError::Programmatic);
     }
+    if scenario.catalogue.synchronizes() {
+        return Err(ProgramError::Synchronization);
+    }
     if scenario.device().block_gap > Duration::ZERO {
         return Err(ProgramError::BlockGap);
     }
@@ -171,7 +174,7 @@ pub(super) fn last_instant(scenario: &Scenario, thread: u32) -> Duration {
         OperationKind::Copy(copy) => {
             scenario.copies().get(copy.index()).is_none_or(|copy| copy.time() == Duration::ZERO)
         }
-        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => true,
+        _ => true,
     };
     let Some(thread) = scenario.threads.get(thread as usize) else { return Duration::ZERO };
     let is_instant = |step: &Step| step.submission().is_some_and(|(kind, _)| takes_no_time(kind));

@@ -16,7 +16,7 @@ use crate::run::IterationSpan;
 use crate::scenario::{BarrierId, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::trace::NEVER;
-use crate::workload::{OperationId, OperationKind, Origin, StreamId};
+use crate::workload::{OperationId, OperationKind, Origin, StreamId, ValueId};
 
 use cores::Cores;
 use waits::{Barrier, DeviceWaits, Frees, Releases, Waiting};
@@ -43,6 +43,8 @@ pub struct ProgramHost<'a> {
     /// Threads that wait for the device, with the number of operations submitted before each one's call, which
     /// ascends.
     waiting_for_device: DeviceWaits,
+    /// Threads that wait for a value of a counter.
+    awaiting_values: Vec<(ValueId, usize)>,
     frees: Frees,
     barriers: BTreeMap<BarrierId, Barrier>,
     cores: Cores,
@@ -167,6 +169,7 @@ impl<'a> ProgramHost<'a> {
             turn: Vec::new(),
             waiting_for: Waiting::default(),
             waiting_for_device,
+            awaiting_values: Vec::new(),
             frees,
             barriers,
             cores,
@@ -353,7 +356,7 @@ impl<'a> ProgramHost<'a> {
         for step in thread.program.steps.iter().skip(from) {
             let awaited = match *step {
                 Step::Launch(..) => return self.order.as_ref()?.rank(index, thread.launches as usize),
-                Step::Barrier(_) | Step::Repeat { .. } => return None,
+                Step::Barrier(_) | Step::Repeat { .. } | Step::AwaitValue(_) => return None,
                 Step::Sleep(duration) | Step::Work(duration) if duration > Duration::ZERO => return None,
                 step if step.waits_for_device() => {
                     if !self.waiting_for_device.is_done(thread.program.process, gpu) {
@@ -406,6 +409,11 @@ impl<'a> ProgramHost<'a> {
             }
             Step::SynchronizeEvent(event) => return Ok(self.satisfied(index, gpu.last_record(event), gpu)),
             Step::SynchronizeStream(stream) => return Ok(self.satisfied(index, gpu.last_in(stream), gpu)),
+            Step::AwaitValue(value) if !gpu.has_reached(value) => {
+                self.awaiting_values.push((value, index));
+                return Ok(false);
+            }
+            Step::SetValue(value) => gpu.write_value(value),
             Step::SynchronizeDevice | Step::Free => {
                 let process = thread.program.process;
                 if !self.waiting_for_device.is_done(process, gpu) {
@@ -519,6 +527,8 @@ impl Host for ProgramHost<'_> {
 
     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         self.releases.come(&mut self.ready, gpu);
+        let come = self.awaiting_values.extract_if(.., |(value, _)| gpu.has_reached(*value));
+        self.ready.extend(come.map(|(_, thread)| thread));
         if self.idle_since != gpu.now() {
             (self.idle_since, self.idle_steps) = (gpu.now(), 0);
         }

@@ -345,6 +345,11 @@ pub(crate) fn title_of<'a>(summary: &Summary<'a>, id: OperationId) -> Cow<'a, st
             let name = trace.events().get(event.index());
             name.map(|name| format!("{} {} ({name})", record.kind.name(), trace.number_of(id)))
         }
+        OperationKind::WaitValue(value) | OperationKind::WriteValue(value) => {
+            let value = trace.values().get(value.index());
+            let name = value.and_then(|value| Some((trace.counters().get(value.counter.index())?, value.value)));
+            name.map(|(name, value)| format!("{} {} ({name}, {value})", record.kind.name(), trace.number_of(id)))
+        }
     };
     Cow::Owned(made.unwrap_or_default())
 }
@@ -439,6 +444,12 @@ pub fn rule_log<'a>(summary: &Summary<'a>) -> Vec<Firing<'a>> {
                     None => "holds nothing, since the event had not been recorded before; it leaves its stream queue",
                 };
                 fire(record.finish(), PASSED, "E2", what);
+            }
+            OperationKind::WaitValue(_) => {
+                fire(record.finish(), PASSED, "counter", "is over and leaves its stream queue");
+            }
+            OperationKind::WriteValue(_) => {
+                fire(record.finish(), PASSED, "counter", "sets its counter and leaves its stream queue");
             }
             OperationKind::Memset => {
                 fire(record.finish(), QUEUED, "G4", "completes at once and leaves its stream queue");

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::jobs::{DeadlineOutcome, Job, Jobs};
 use super::responses::{self, DueJobs, Responses, each_response};
-use super::sums::{Busy, Counts, SmUtilization};
+use super::sums::{Busy, SmUtilization};
 use super::{CoreSpan, HeldCall, IterationSpan, Run};
 use crate::gpu::Ended;
 use crate::printed::{Printed, Value};
@@ -207,22 +207,8 @@ impl Summary<'_> {
         busy.shares(self.trace.end())
     }
 
-    fn has_deadlines(&self) -> bool {
+    pub(super) fn has_deadlines(&self) -> bool {
         self.scenario.threads.iter().any(|thread| thread.deadline().is_some())
-    }
-
-    /// What the user should know: the reader's notes, what had not finished at the horizon, and missed deadlines.
-    pub fn notes(&self) -> Vec<String> {
-        let mut counts = Counts::default();
-        counts.add(self.trace);
-        let (events, end) = (self.trace.events(), (self.ended, self.trace.end()));
-        let mut notes = counts.notes(self.scenario, events, end);
-        // Nothing is to be said of jobs but that they miss deadlines.
-        if self.has_deadlines() {
-            notes.extend(each_response(self.scenario, &self.jobs()).filter_map(|row| row.note()));
-        }
-        notes.extend(self.chains().into_iter().filter_map(|chain| chain.note()));
-        notes
     }
 }
 

@@ -447,7 +447,7 @@ fn least(scenario: &Scenario, kind: OperationKind) -> Least {
             let time = scenario.copies().get(copy.index()).map_or(0, |copy| copy.time().as_ns());
             (time.into(), [0; 2])
         }
-        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Least::default(),
+        _ => Least::default(),
     }
 }
 

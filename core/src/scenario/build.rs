@@ -12,8 +12,9 @@ use crate::device::{Device, SmMask};
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::workload::{
-    Catalogue, CheckedKernel, Clusters, Copy, CopyId, EventId, GreenContextId, Kernel, KernelId, Kernels, Placement,
-    ProcessId, ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, WorkItems, WorkloadError,
+    Catalogue, CheckedKernel, Clusters, Copy, CopyId, CounterId, CounterValue, EventId, GreenContextId, Kernel,
+    KernelId, Kernels, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec,
+    Synchronization, ValueId, WorkItems, WorkloadError,
 };
 
 /// A scenario in the making. Whatever is added is checked against the device here, where its place in the input is
@@ -64,6 +65,31 @@ impl<'a> ScenarioBuilder<'a> {
         let durations = BlockDurations::new(options);
         let (timing, kernels) = (Timing::new(options), KnownKernels::default());
         Self { options, durations, timing, scenario, kernels, barriers: 0, has_process: false }
+    }
+
+    /// Has it run on several GPUs like its device, one for each of these names, as processes that share nothing. Before
+    /// anything is added.
+    ///
+    /// # Errors
+    /// [`WorkloadError::ManyGpus`] if these have too many SMs.
+    pub fn on_gpus(&mut self, names: Vec<Arc<str>>) -> Result<(), WorkloadError> {
+        let gpus = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let device = self.device().times(gpus).map_err(|_| WorkloadError::ManyGpus { gpus })?;
+        if self.scenario.placement.goes_by_gpcs() {
+            self.scenario.placement = device.placement;
+        }
+        let mut catalogue = Catalogue::new(device);
+        catalogue.set_sharing(ProcessSharing { mps: true, switch_cost: None })?;
+        self.scenario.catalogue = catalogue;
+        self.has_process = true;
+        for (number, name) in (0..).zip(names) {
+            let process = ProcessSpec::new(name);
+            match number {
+                0 => self.scenario.catalogue.set_process(ProcessId::FIRST, process)?,
+                _ => drop(self.scenario.catalogue.add_process(process)?),
+            }
+        }
+        Ok(())
     }
 
     /// The device that it will run on.
@@ -216,6 +242,38 @@ impl<'a> ScenarioBuilder<'a> {
     /// [`WorkloadError::TooMany`].
     pub fn add_event(&mut self, name: impl Into<Arc<str>>) -> Result<EventId, WorkloadError> {
         self.scenario.catalogue.add_event(name.into())
+    }
+
+    /// Adds a counter, which is 0 when a run begins.
+    ///
+    /// # Errors
+    /// [`WorkloadError::TooMany`].
+    pub fn add_counter(&mut self, name: impl Into<Arc<str>>) -> Result<CounterId, WorkloadError> {
+        self.scenario.catalogue.add_counter(name.into())
+    }
+
+    /// Adds a value of a counter, for steps that wait for it or write it.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if the counter is not known.
+    pub fn add_value(&mut self, value: CounterValue) -> Result<ValueId, WorkloadError> {
+        self.scenario.catalogue.add_value(value)
+    }
+
+    /// Says how blocks of a kernel depend on others while they run.
+    ///
+    /// # Errors
+    /// As [`Catalogue::set_synchronization`].
+    pub fn set_synchronization(&mut self, kernel: KernelId, stated: Synchronization) -> Result<(), WorkloadError> {
+        self.scenario.catalogue.set_synchronization(kernel, stated)
+    }
+
+    /// Has an event recorded once all blocks of the kernel right before the record have begun.
+    ///
+    /// # Errors
+    /// As [`Catalogue::set_launch_completion_event`].
+    pub fn set_launch_completion_event(&mut self, event: EventId) -> Result<(), WorkloadError> {
+        self.scenario.catalogue.set_launch_completion_event(event)
     }
 
     /// Adds a kernel, after the user's variation is applied to its block time.
@@ -445,7 +503,7 @@ impl<'a> ScenarioBuilder<'a> {
         let catalogue = &self.scenario.catalogue;
         let several = catalogue.processes().len();
         let is_limited = (0..).map(ProcessId).take(several).any(|process| catalogue.is_limited_client(process));
-        if several == 1 || !is_limited || catalogue.has_partition(ProcessId::FIRST) {
+        if several == 1 || self.device().gpus() > 1 || !is_limited || catalogue.has_partition(ProcessId::FIRST) {
             return;
         }
         self.note(if catalogue.clients_are_disjoint() {

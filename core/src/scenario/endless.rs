@@ -101,7 +101,7 @@ fn is_long(scenario: &Scenario, kind: OperationKind) -> bool {
             .copies()
             .get(copy.index())
             .is_some_and(|copy| copy.time_on(&scenario.device().copy).is_none_or(|duration| duration > Duration::ZERO)),
-        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
+        _ => false,
     }
 }
 

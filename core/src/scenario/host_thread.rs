@@ -6,7 +6,7 @@ use crate::device::{Device, SynchronousMemset};
 use crate::json::{Node, Object, Problem};
 use crate::limits::count_turn;
 use crate::time::{Duration, Instant};
-use crate::workload::{CopyId, EventId, KernelId, OperationKind, ProcessId, StreamId};
+use crate::workload::{CopyId, EventId, KernelId, OperationKind, ProcessId, StreamId, ValueId};
 
 /// Threads that wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +120,15 @@ pub enum Step {
     Record(EventId, StreamId),
     /// Let what is submitted to a stream from now on wait for an event; the host itself does not wait.
     Wait(EventId, StreamId),
+    /// Let what is submitted to a stream from now on wait until a counter is not below a value; the host itself does
+    /// not wait.
+    WaitValue(ValueId, StreamId),
+    /// Set a counter to a value in a stream, without waiting.
+    WriteValue(ValueId, StreamId),
+    /// Wait until a counter is not below a value, which the host reads in memory.
+    AwaitValue(ValueId),
+    /// Set a counter to a value, in memory.
+    SetValue(ValueId),
     /// Wait until the operation that this thread submitted last has completed.
     AwaitLast,
     /// Wait until everything submitted to a stream so far has completed.
@@ -165,7 +174,11 @@ impl Step {
             Self::Memset(stream) => Some((OperationKind::Memset, stream)),
             Self::Record(event, stream) => Some((OperationKind::Record(event), stream)),
             Self::Wait(event, stream) => Some((OperationKind::Wait(event), stream)),
-            Self::AwaitLast
+            Self::WaitValue(value, stream) => Some((OperationKind::WaitValue(value), stream)),
+            Self::WriteValue(value, stream) => Some((OperationKind::WriteValue(value), stream)),
+            Self::AwaitValue(_)
+            | Self::SetValue(_)
+            | Self::AwaitLast
             | Self::SynchronizeStream(_)
             | Self::SynchronizeDevice
             | Self::SynchronizeEvent(_)
@@ -186,11 +199,19 @@ impl Step {
             Self::Memset(_) => "memset",
             Self::Record(..) => "record",
             Self::Wait(..) => "wait",
+            Self::WaitValue(..) => "wait_value",
+            Self::WriteValue(..) => "write_value",
             Self::AwaitLast | Self::SynchronizeStream(_) | Self::SynchronizeDevice => "synchronize",
             Self::SynchronizeEvent(_) => "synchronize_event",
             Self::Free => "free",
             Self::Allocate => "malloc",
-            Self::Sleep(_) | Self::Work(_) | Self::Barrier(_) | Self::Repeat { .. } => "",
+            // To read and write memory is none.
+            Self::Sleep(_)
+            | Self::Work(_)
+            | Self::Barrier(_)
+            | Self::Repeat { .. }
+            | Self::AwaitValue(_)
+            | Self::SetValue(_) => "",
         }
     }
 

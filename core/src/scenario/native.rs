@@ -5,6 +5,7 @@
 //! first, then hosts.
 
 mod chains;
+mod counters;
 mod graphs;
 mod kernels;
 mod operations;
@@ -65,6 +66,7 @@ pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenar
         builder.assume(what);
     }
     builder.set_ready_order(ready_order.unwrap_or_default());
+    let gpus = sharing::read_gpus(&mut file, &mut builder)?;
     let mut reading = Reading {
         builder,
         nodes: Vec::new(),
@@ -72,14 +74,18 @@ pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenar
         streams: BTreeMap::from([(NULL_STREAM.to_owned(), StreamId::NULL)]),
         barriers: BTreeMap::new(),
         events: BTreeMap::new(),
+        counters: BTreeMap::new(),
         green_contexts: BTreeMap::new(),
         graphs: Graphs::default(),
-        processes: BTreeMap::new(),
-        declares_processes: false,
+        declares_processes: !gpus.is_empty(),
+        are_gpus: !gpus.is_empty(),
+        processes: gpus,
         without_process: None,
         last: BTreeMap::new(),
     };
-    sharing::read_sharing(&mut file, &mut reading)?;
+    if !reading.are_gpus {
+        sharing::read_sharing(&mut file, &mut reading)?;
+    }
     let parts: [(&'static str, ReadPart<'_, '_>); 7] = [
         ("processes", sharing::read_processes),
         ("green_contexts", sharing::read_splits),
@@ -105,6 +111,7 @@ pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenar
             .with_help("give a stream \"operations\", or add \"hosts\" that launch kernels"));
     }
     reading.note_unrecorded_events();
+    reading.note_lonely_counters();
     reading.note_graphs_without_launch();
     let kernels = std::mem::take(&mut reading.kernels);
     for name in kernels.names(|kernel| !kernel.is_launched) {

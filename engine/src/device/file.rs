@@ -33,6 +33,7 @@ pub fn device(node: Node<'_>) -> Result<Device, Problem> {
     let copy_engines = limits::COPY_ENGINES.read_u32(file.required("copy_engines")?)?;
     let spin = file.required("ns_per_spin_iteration")?;
     let spec = DeviceSpec {
+        each: None,
         name,
         title,
         compute_capability,

@@ -1,6 +1,7 @@
 //! The numbers that make up a GPU, its placement policy, and how contexts share it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -69,6 +70,9 @@ pub struct DeviceSpec {
     pub sources: BTreeMap<String, String>,
     /// Which numbers nobody published, by key of the device file, and why they are what they are.
     pub assumptions: BTreeMap<String, String>,
+    /// The GPU of which these are several, each with SMs, queues and channels of its own; `None`: it is one.
+    #[serde(skip)]
+    pub each: Option<Arc<DeviceSpec>>,
 }
 
 /// What one SM holds at once.

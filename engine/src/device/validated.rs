@@ -1,6 +1,7 @@
 //! A device whose numbers are known to be within their limits.
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -61,6 +62,35 @@ impl Device {
             }
         }
         Self::new(spec)
+    }
+
+    /// So many GPUs like this one, whose SMs are numbered through. Of their GPCs nothing is said.
+    ///
+    /// # Errors
+    /// [`DeviceError`] if these are more SMs than are simulated.
+    pub fn times(&self, gpus: u32) -> Result<Self, DeviceError> {
+        let one = self.one_gpu();
+        one.with(|spec| {
+            spec.sms = spec.sms.saturating_mul(gpus);
+            spec.name = format!("{gpus} x {}", one.name);
+            spec.each = Some(Arc::new(one.0.clone()));
+        })
+    }
+
+    /// How many GPUs these are.
+    pub fn gpus(&self) -> u32 {
+        self.each.as_ref().map_or(1, |one| self.sms / one.sms)
+    }
+
+    /// The GPU of which these are several, or this one.
+    pub fn one_gpu(&self) -> Self {
+        self.each.as_ref().map_or_else(|| self.clone(), |one| Self(DeviceSpec::clone(one)))
+    }
+
+    /// The SMs of GPU number `gpu`.
+    pub fn sms_of_gpu(&self, gpu: u32) -> Range<u32> {
+        let sms = self.sms / self.gpus();
+        gpu * sms..(gpu + 1) * sms
     }
 
     /// This device with channels for all streams: what an analysis that knows nothing of channels is about.

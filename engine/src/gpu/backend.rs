@@ -12,6 +12,7 @@ pub(crate) use sm_backend::SmBackend;
 
 use super::calendar::{Calendar, Event};
 use super::catalogue::GpuCatalogue;
+use super::counters::Counters;
 use super::host::RunError;
 use crate::time::Instant;
 use crate::trace::{Observer, TraceFull};
@@ -28,6 +29,8 @@ pub struct BackendContext<'a, O> {
     pub catalogue: &'a GpuCatalogue,
     /// Where completions are entered.
     pub calendar: &'a mut Calendar,
+    /// Counters on which blocks, streams and hosts wait.
+    pub(crate) counters: &'a mut Counters,
     /// Who is told.
     pub observer: &'a mut O,
 }
@@ -59,7 +62,7 @@ pub trait Backend {
         let _ = context;
         match event {
             Event::Wave(number) | Event::TimedWave(number) | Event::Copy(number) => Some(OperationId(number)),
-            Event::Context | Event::Turn | Event::Freed => None,
+            Event::Point(_) | Event::Context | Event::Turn | Event::Freed => None,
         }
     }
 

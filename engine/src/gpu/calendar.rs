@@ -17,6 +17,8 @@ pub enum Event {
     Wave(u32),
     /// The same of blocks that watch a timer, which goes on when the calendar stands still.
     TimedWave(u32),
+    /// Blocks that were assigned together come to a point at which they signal or wait.
+    Point(u32),
     /// A copy on a copy engine.
     Copy(u32),
     /// Whatever completes next of the context whose turn it is.
@@ -135,6 +137,11 @@ impl Calendar {
     #[inline]
     fn own(&self, at: Instant) -> Instant {
         Instant::from_ns(at.since(Instant::ZERO + self.held).as_ns())
+    }
+
+    /// An instant on the clock that stands still with it.
+    pub(crate) fn clock(&self, at: Instant) -> Instant {
+        self.own(at)
     }
 
     /// Stands still from `from` to `to`: what would have completed later does so as much later. Blocks that watch a

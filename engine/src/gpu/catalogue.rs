@@ -8,7 +8,7 @@ use crate::device::{Device, SmMask};
 use crate::time::Duration;
 use crate::workload::{
     BlockTime, Catalogue, CheckedCopy, CheckedStream, Clusters, Copy, CopyId, EventId, Items, Kernel, KernelId,
-    Kernels, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
+    Kernels, Placement, ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec, Synchronization,
 };
 
 /// Streams, kernels and copies that the device takes, and where and how long their blocks run.
@@ -142,7 +142,13 @@ impl GpuCatalogue {
     }
 
     fn set_stream_mask(&mut self, stream: StreamId, mask: Option<SmMask>) {
-        let sms = self.sms_of_mask(mask);
+        let sms = if self.device().gpus() > 1 {
+            let process = self.catalogue.process_of(stream).unwrap_or_default();
+            let gpu = self.catalogue.sms_of_gpu(process);
+            Some(self.sms.iter().copied().filter(|sm| gpu.contains(&u32::from(*sm))).collect())
+        } else {
+            self.sms_of_mask(mask)
+        };
         put_behind(&mut self.stream_sms, stream.0, sms);
     }
 
@@ -169,6 +175,23 @@ impl GpuCatalogue {
 
     pub(super) fn set_clusters(&mut self, kernel: KernelId, clusters: Option<Clusters>) -> Result<(), SubmitError> {
         Ok(self.catalogue.set_clusters(kernel, clusters)?)
+    }
+
+    /// Makes the counters of `work` known, and their values, where none are known yet.
+    pub(super) fn add_counters(&mut self, work: &Catalogue) -> Result<(), SubmitError> {
+        for name in work.counters() {
+            self.catalogue.add_counter(Arc::clone(name))?;
+        }
+        work.values().iter().try_for_each(|value| self.catalogue.add_value(*value).map(drop))?;
+        Ok(())
+    }
+
+    pub(super) fn set_synchronization(
+        &mut self,
+        kernel: KernelId,
+        stated: Option<&Synchronization>,
+    ) -> Result<(), SubmitError> {
+        Ok(self.catalogue.set_synchronization(kernel, stated.cloned().unwrap_or_default())?)
     }
 
     pub(super) fn set_block_times(&mut self, kernel: KernelId, times: Arc<[Duration]>) {

@@ -100,7 +100,7 @@ impl Backend for ContextBackend {
 
     fn set_processes(&mut self, catalogue: &GpuCatalogue) {
         let known = catalogue.catalogue();
-        if known.sharing().mps {
+        if known.sharing().mps && known.device().gpus() == 1 {
             self.one.serve_clients(known);
         }
         self.several = known.turn_taking().map(|taking| Box::new(TimeSliced::new(known, &taking, &self.options)));

@@ -37,6 +37,8 @@ pub(super) struct Frontend {
     last_records: Vec<u32>,
     /// Streams whose head waits for an event, and its record (E2).
     awaiting: Vec<Awaiting>,
+    /// Streams whose head waits for a value of a counter, and since when.
+    awaiting_values: Vec<(StreamId, Instant)>,
     /// PDL, of operations that have not completed, as far as it is known. Of a kernel: when the last of its blocks has
     /// triggered, and the trigger latency is over. Of the record of a programmatic event: the same of the kernel before
     /// it. Of a wait for such an event: when the record has completed, and the release latency is over.
@@ -117,6 +119,7 @@ impl Frontend {
             completed_in_a_row: 0,
             last_records: Vec::new(),
             awaiting: Vec::new(),
+            awaiting_values: Vec::new(),
             triggered: BTreeMap::new(),
             awaited_early: BTreeMap::new(),
             stood_for: Vec::new(),
@@ -175,6 +178,7 @@ impl Frontend {
         self.completed_in_a_row = 0;
         self.last_records.clear();
         self.awaiting.clear();
+        self.awaiting_values.clear();
         self.triggered.clear();
         self.awaited_early.clear();
         self.stood_for.clear();
@@ -233,6 +237,9 @@ impl Frontend {
             OperationKind::Record(event) | OperationKind::Wait(event) => {
                 event.index() < context.catalogue.events().len()
             }
+            OperationKind::WaitValue(value) | OperationKind::WriteValue(value) => {
+                value.index() < context.catalogue.catalogue().values().len()
+            }
         };
         if !known {
             return Err(SubmitError::Unknown);
@@ -242,14 +249,16 @@ impl Frontend {
                 (context.catalogue.kernels()[kernel.index()].programmatic().is_dependent, false)
             }
             OperationKind::Record(event) | OperationKind::Wait(event) => {
-                (false, context.catalogue.catalogue().is_programmatic_event(event))
+                let known = context.catalogue.catalogue();
+                (false, known.is_programmatic_event(event) || known.is_launch_completion_event(event))
             }
-            OperationKind::Copy(_) | OperationKind::Memset => (false, false),
+            _ => (false, false),
         };
         if (is_dependent || is_early) && context.catalogue.catalogue().is_time_sliced() {
             return Err(WorkloadError::ProgrammaticInTurns.into());
         }
         queue.undispatched_kernels += u32::from(matches!(kind, OperationKind::Kernel(_)));
+        let all_begun = queue.undispatched_kernels == 0;
         let before = queue.push(number);
         let awaits = match kind {
             OperationKind::Wait(event) => self.last_records.get(event.index()).copied().unwrap_or(NONE),
@@ -279,6 +288,9 @@ impl Frontend {
         if let Some(before) = before {
             self.operation_mut(before).next = number;
             self.note_early_record(before, context);
+            if all_begun {
+                self.note_launch_completion(before, context);
+            }
             self.go_beside_later(stream, context);
         } else {
             self.become_head(stream, number, context);
@@ -316,6 +328,7 @@ impl Frontend {
         context: &mut BackendContext<'_, O>,
     ) {
         self.events.push(GpuEvent::FullyDispatched(operation));
+        self.note_launch_completion(operation.0, context);
         let stream = self.operation(operation.0).stream;
         let queue = &mut self.streams[stream.index()];
         queue.undispatched_kernels -= 1;
@@ -364,6 +377,7 @@ impl Frontend {
     /// The run is over: what still waits for a channel, or for time to pass, waits until now, which is for good.
     pub(super) fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
         self.close_latencies(context);
+        self.close_values(context);
         for queue in self.streams.iter().filter(|queue| queue.head_state == HeadState::NeedsChannel) {
             if let Some(operation) = queue.current().map(OperationId) {
                 context.observer.waited(operation, Rule::Channel, queue.waits_since, context.now);
@@ -382,6 +396,7 @@ impl Frontend {
             completed_in_a_row,
             last_records,
             awaiting,
+            awaiting_values,
             triggered,
             awaited_early,
             stood_for,
@@ -432,8 +447,9 @@ impl Frontend {
             to.operation(record);
             to.value(stream);
         });
-        if !released.is_empty() || !events.is_empty() || entering.is_like_no_other() {
-            // In the midst of an instant, or with choices left.
+        let in_the_midst = !released.is_empty() || !events.is_empty() || !awaiting_values.is_empty();
+        if in_the_midst || entering.is_like_no_other() {
+            // In the midst of an instant, or with choices left; or a counter decides, which may grow without an end.
             to.is_like_no_other();
         }
     }

@@ -10,7 +10,7 @@ use crate::time::{Duration, Instant};
 use crate::trace::TraceFull;
 use crate::workload::{
     Catalogue, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin, Placement, ProcessId,
-    ProcessSharing, ProcessSpec, StreamId, StreamSpec, WorkloadError,
+    ProcessSharing, ProcessSpec, StreamId, StreamSpec, ValueId, WorkloadError,
 };
 
 /// The side of a GPU that a host sees: the simulated one or an analysis in its place, whatever observes it. The same
@@ -99,6 +99,12 @@ pub trait GpuInterface {
     /// Asks for the host to be woken at `at` (at the present instant if that has passed). A second call with the same
     /// token moves the first.
     fn wake_at(&mut self, at: Instant, token: u64);
+
+    /// Whether a counter is not below a value; an unknown one is not.
+    fn has_reached(&self, value: ValueId) -> bool;
+
+    /// The host sets a counter to a value. What waits for it goes on at this instant.
+    fn write_value(&mut self, value: ValueId);
 
     /// Whether an operation has completed. An unknown one counts as completed.
     fn is_complete(&self, operation: OperationId) -> bool;

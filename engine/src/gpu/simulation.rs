@@ -17,6 +17,7 @@ use super::backend::{Backend, BackendContext};
 use super::calendar::Calendar;
 use super::catalogue::GpuCatalogue;
 use super::contexts::ContextBackend;
+use super::counters::Counters;
 use super::frontend::Frontend;
 use super::host::{Ended, GpuInterface, GpuOptions, Host, MAX_ROUNDS, RunError, SubmitError};
 use crate::canonical::Canonical;
@@ -27,7 +28,7 @@ use crate::time::{Duration, Instant};
 use crate::trace::{Observer, Recorder, Trace};
 use crate::workload::{
     BlockTime, Catalogue, Clusters, Copy, CopyId, EventId, Kernel, KernelId, OperationId, OperationKind, Origin,
-    ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec,
+    ProcessId, ProcessSharing, ProcessSpec, Programmatic, StreamId, StreamSpec, ValueId,
 };
 
 /// Rounds after which a run looks whether it may go on: some microseconds.
@@ -42,6 +43,7 @@ pub struct Gpu<B = ContextBackend, O = Recorder> {
     options: GpuOptions,
     now: Instant,
     calendar: Calendar,
+    counters: Counters,
     catalogue: GpuCatalogue,
     frontend: Frontend,
     backend: B,
@@ -89,8 +91,10 @@ impl<O> Gpu<ContextBackend, O> {
     pub fn write_state(&self, to: &mut Canonical) {
         // The host adds nothing to the catalogue once the run has begun, options stay, and observers and whoever counts
         // work change nothing. What time it is, and what ends all runs, is what states are seen from.
-        let Self { options: _, now: _, calendar, catalogue: _, frontend, backend, observer: _, counted: _, skipped: _ } =
-            self;
+        let Self { options: _, now: _, calendar, counters, frontend, backend, .. } = self;
+        if !counters.are_untouched() {
+            to.is_like_no_other();
+        }
         frontend.write_state(to);
         backend.write_state(self.now, calendar, to);
     }
@@ -117,6 +121,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             options,
             now: Instant::ZERO,
             calendar: Calendar::new(),
+            counters: Counters::default(),
             catalogue: GpuCatalogue::new(device, options.placement),
             frontend: Frontend::new(device, options.seed),
             backend,
@@ -137,6 +142,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
     pub fn rewind(&mut self) {
         self.now = Instant::ZERO;
         self.calendar.clear();
+        self.counters.clear();
         self.frontend.clear();
         self.backend.clear();
         self.observer.clear();
@@ -261,6 +267,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         (context.now, context.horizon) = (Instant::MAX, end);
         backend.close(&mut context).map_err(RunError::from)?;
         frontend.close(&mut context);
+        context.observer.counters(context.counters.values());
         context.observer.ended(end);
         Ok(Some(ended))
     }
@@ -309,6 +316,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         while let Some((operation, at)) = backend.next_trigger() {
             frontend.triggers(operation, at, &mut context);
         }
+        frontend.look_at_counters(backend, &mut context);
         frontend.enter_ready(backend, &mut context);
         if !self.frontend.events.is_empty() {
             self.notify_host(host);
@@ -318,11 +326,12 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         }
         let mut something_changed = true;
         loop {
-            let submitted = self.frontend.submitted();
+            let before = (self.frontend.submitted(), self.counters.changes());
             host.act(self)?;
-            let has_submitted = self.frontend.submitted() != submitted;
+            let has_submitted = (self.frontend.submitted(), self.counters.changes()) != before;
             let (frontend, backend, mut context) = self.parts();
             if something_changed || has_submitted {
+                frontend.look_at_counters(backend, &mut context);
                 frontend.enter_ready(backend, &mut context);
                 while let Some(operation) = backend.dispatch(&mut context)? {
                     // A channel that becomes free may go to a stream of higher priority, so the backend looks again.
@@ -359,6 +368,7 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
             horizon: self.horizon(),
             catalogue: &self.catalogue,
             calendar: &mut self.calendar,
+            counters: &mut self.counters,
             observer: &mut self.observer,
         };
         (&mut self.frontend, &mut self.backend, context)
@@ -399,8 +409,10 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
                 self.catalogue.set_programmatic_event(added)?;
             }
         }
+        self.catalogue.add_counters(work)?;
         for kernel in work.kernels().iter() {
             let id = self.add_kernel(kernel.into())?;
+            self.catalogue.set_synchronization(id, kernel.synchronization())?;
             self.set_programmatic(id, kernel.programmatic())?;
             self.set_clusters(id, kernel.clusters())?;
         }
@@ -481,6 +493,16 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
 
     fn wake_at(&mut self, at: Instant, token: u64) {
         self.calendar.wake_at(at.max(self.now), token);
+    }
+
+    fn has_reached(&self, value: ValueId) -> bool {
+        self.catalogue.catalogue().values().get(value.index()).is_none_or(|wanted| self.counters.has_reached(*wanted))
+    }
+
+    fn write_value(&mut self, value: ValueId) {
+        if let Some(written) = self.catalogue.catalogue().values().get(value.index()) {
+            self.counters.write(*written);
+        }
     }
 
     fn is_complete(&self, operation: OperationId) -> bool {

@@ -201,7 +201,7 @@ impl<'a> Accuser<'a> {
         let &Reason { operation, rule, .. } = reason;
         match &reason.cause {
             Some(Cause::Turn) => self.divide_by_turns(operation, rule, time, parts),
-            Some(Cause::Room(_) | Cause::Cluster(_)) => {
+            Some(Cause::Room(_) | Cause::Cluster(_) | Cause::Together { .. }) => {
                 while time.start < time.end {
                     count_turn();
                     let (blocking, until) = self.standing.holder_at(operation, rule, time.start);
@@ -411,11 +411,11 @@ impl<'a> Standing<'a> {
     }
 
     fn share_an_sm(&self, one: OperationId, other: OperationId) -> bool {
-        let (one, other) = (self.trace.mask_of(one), self.trace.mask_of(other));
-        if one.is_none() || other.is_none() {
+        if self.device.gpus() == 1 && (self.trace.mask_of(one).is_none() || self.trace.mask_of(other).is_none()) {
             return true;
         }
-        self.device.sms_left_by(one).any(|sm| other.is_none_or(|mask| mask.enables_sm(sm, self.device)))
+        let others: Vec<u32> = self.trace.sms_of(other, self.device).collect();
+        self.trace.sms_of(one, self.device).any(|sm| others.binary_search(&sm).is_ok())
     }
 }
 

@@ -104,6 +104,30 @@ impl OperationRecord {
     }
 }
 
+/// Blocks that were assigned together wait while they run (rule `counter`), on their SM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stand {
+    /// Their kernel launch.
+    pub operation: OperationId,
+    /// Number of the first of them.
+    pub first_block: u32,
+    /// How many.
+    pub blocks: u32,
+    /// At which point of their kernel's [synchronization](crate::workload::Synchronization::points).
+    pub point: u32,
+    /// Since when.
+    pub from: Instant,
+    /// Until when; [`NEVER`]: the run ended before.
+    pub to: Instant,
+}
+
+impl Stand {
+    /// Whether the run ended while they waited.
+    pub fn is_open(&self) -> bool {
+        self.to == NEVER
+    }
+}
+
 /// Blocks of one kernel assigned in one go. They end together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wave {

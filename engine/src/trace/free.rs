@@ -96,6 +96,17 @@ impl Free {
         self.registers = changed(self.registers, demand.registers);
     }
 
+    /// For how many blocks there is room.
+    pub(super) fn room(&self, demand: &BlockDemand, device: &Device) -> u32 {
+        let mut left = self.clone();
+        let fits = |left: &mut Self| {
+            let fits = left.lacks(demand, device).next().is_none();
+            left.take(demand, 1);
+            fits
+        };
+        (0..device.per_sm.blocks).take_while(|_| fits(&mut left)).map(|_| 1).sum()
+    }
+
     /// Of what there is too little for one block, and by how much.
     fn lacks(&self, demand: &BlockDemand, device: &Device) -> impl Iterator<Item = (Resource, u32)> + use<> {
         let lack = |what, needed: u32, free: u32| (needed > free).then(|| (what, needed - free));

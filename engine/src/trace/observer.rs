@@ -4,7 +4,9 @@
 //! operation, and others keep whatever sums they need. An observer is a type parameter of the GPU, so what it ignores
 //! costs nothing.
 
-use super::entries::{ContextTurn, NEVER, NO_STRETCH, NewTurn, NotedWait, OperationRecord, Stretch, TurnEnd, Wave};
+use super::entries::{
+    ContextTurn, NEVER, NO_STRETCH, NewTurn, NotedWait, OperationRecord, Stand, Stretch, TurnEnd, Wave,
+};
 use super::record::{Trace, TraceFull};
 use super::rule::Rule;
 use crate::effort::Counted;
@@ -122,6 +124,11 @@ pub trait Observer {
         Ok(())
     }
 
+    /// Blocks have waited for others while they ran, or still do when the run ends. Told when their wait is over.
+    fn stood(&mut self, stand: &Stand) {
+        let _ = stand;
+    }
+
     /// The waves that come next repeat.
     ///
     /// # Errors
@@ -169,6 +176,11 @@ pub trait Observer {
     /// T5: it goes on.
     fn copy_goes_on(&mut self, operation: OperationId, at: Instant) {
         let _ = (operation, at);
+    }
+
+    /// What counters hold when the run is over, by [`CounterId`](crate::workload::CounterId); the rest is 0.
+    fn counters(&mut self, values: &[u64]) {
+        let _ = values;
     }
 
     /// The run is over.
@@ -280,6 +292,8 @@ impl Observer for Recorder {
         trace.waits.clear();
         trace.first_wait.clear();
         trace.awaited.clear();
+        trace.stands.clear();
+        trace.counter_values.clear();
         trace.turns.clear();
         trace.ran_out.clear();
         trace.copy_pauses.clear();
@@ -368,6 +382,12 @@ impl Observer for Recorder {
         })
     }
 
+    fn stood(&mut self, stand: &Stand) {
+        if stand.from < stand.to {
+            self.trace.stands.push(*stand);
+        }
+    }
+
     fn stretch(&mut self, stretch: &NewStretch) -> Result<(), TraceFull> {
         if !self.keeps_details {
             return Ok(());
@@ -445,6 +465,10 @@ impl Observer for Recorder {
         if let Some((.., to)) = last.find(|(id, _, to)| *id == operation && *to == NEVER) {
             *to = at;
         }
+    }
+
+    fn counters(&mut self, values: &[u64]) {
+        self.trace.counter_values = values.to_vec();
     }
 
     fn ended(&mut self, at: Instant) {

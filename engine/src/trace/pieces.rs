@@ -4,7 +4,7 @@
 //! that has finished it tells what the trace of the whole run tells, but for what it waited for, which may have left.
 
 use super::entries::{
-    ContextTurn, KindCounts, NO_STRETCH, NotedWait, Numbers, OperationRecord, Stretch, Wave, WaveParts,
+    ContextTurn, KindCounts, NO_STRETCH, NotedWait, Numbers, OperationRecord, Stand, Stretch, Wave, WaveParts,
 };
 use super::observer::Recorder;
 use super::record::Trace;
@@ -101,6 +101,7 @@ impl Recorder {
         staying.put_into(own);
         let leaves = |wait: &mut NotedWait| wait.operation < until.0;
         piece.waits = own.waits.extract_if(.., leaves).collect();
+        piece.stands = own.stands.extract_if(.., |stand| stand.operation < until).collect();
         let awaited = own.awaited.partition_point(|&(wait, _)| wait < until);
         piece.awaited = own.awaited.drain(..awaited).collect();
         piece.copy_pauses = own.copy_pauses.extract_if(.., |(copy, ..)| *copy < until).collect();
@@ -204,6 +205,9 @@ impl RecordPart {
         for number in trace.waits.iter_mut().map(|wait| &mut wait.operation) {
             *number = number.saturating_sub(first);
         }
+        for OperationId(number) in trace.stands.iter_mut().map(|stand| &mut stand.operation) {
+            *number = number.saturating_sub(first);
+        }
         trace.numbers = Numbers::after(self.before);
         trace.index(end);
         trace
@@ -226,6 +230,7 @@ impl Trace {
             ..wave
         }));
         self.waits.extend(next.waits);
+        self.stands.extend(next.stands);
     }
 }
 
@@ -290,7 +295,9 @@ impl Trace {
             ready_choices: _,
             parts: _,
             stretches: _,
+            counter_values: _,
             waits,
+            stands,
             awaited,
             turns,
             ran_out,
@@ -330,6 +337,10 @@ impl Trace {
             shift.instant(start);
         }
         for NotedWait { operation, rule: _, from, to } in waits {
+            shift.operation(operation);
+            span((from, to));
+        }
+        for Stand { operation: OperationId(operation), first_block: _, blocks: _, point: _, from, to } in stands {
             shift.operation(operation);
             span((from, to));
         }

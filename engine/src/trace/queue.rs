@@ -95,7 +95,7 @@ pub fn stays(trace: &Trace, device: &Device, operation: OperationId) -> impl Ite
                 Queue::Ee(trace.queue_context_of(stream), stream.priority)
             }
             OperationKind::Copy(_) => Queue::Ce(engine_of(trace, device, record.kind)?),
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => return None,
+            _ => return None,
         };
         Some((queue, stay(record.queue_order(), queued, record.last_start())))
     });
@@ -252,6 +252,15 @@ pub enum Cause {
     Room(Shortage),
     /// Room for its next cluster of blocks on SMs of one GPC.
     Cluster(ClusterShortage),
+    /// Room for all blocks of a cooperative launch.
+    Together {
+        /// How many they are.
+        blocks: u32,
+        /// For how many there is room.
+        room: u32,
+    },
+    /// Until the counter of that name is not below that value.
+    Counter(Arc<str>, u64),
 }
 
 impl Cause {
@@ -259,7 +268,14 @@ impl Cause {
     pub fn queue(&self) -> Option<Queue> {
         match self {
             Self::Behind(queue) | Self::Record { queue, .. } => Some(*queue),
-            Self::Channel(_) | Self::Time | Self::Turn | Self::Share | Self::Room(_) | Self::Cluster(_) => None,
+            Self::Channel(_)
+            | Self::Time
+            | Self::Turn
+            | Self::Share
+            | Self::Counter(..)
+            | Self::Room(_)
+            | Self::Cluster(_)
+            | Self::Together { .. } => None,
         }
     }
 
@@ -277,6 +293,10 @@ impl Cause {
                 format!("until event {event} is recorded in {}, behind", stream_in_words(stream)).into()
             }
             Self::Channel(Some(_)) => "in its hardware channel, behind".into(),
+            Self::Counter(counter, value) => format!("until counter {counter} is {value} or more").into(),
+            Self::Together { blocks, room } => {
+                format!("its {blocks} blocks are assigned together, and the SMs have room for {room}").into()
+            }
             Self::Channel(None) => "until a hardware channel is free".into(),
             Self::Cluster(ClusterShortage { size, sms, group }) => {
                 format!("no GPC has {size} SMs free for a cluster of its blocks; {group} comes nearest with {sms}")

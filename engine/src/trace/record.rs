@@ -6,13 +6,13 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::entries::{
-    Block, ContextTurn, CopyPause, NotedWait, Numbers, OperationRecord, Served, Stretch, Wave, WaveParts,
+    Block, ContextTurn, CopyPause, NotedWait, Numbers, OperationRecord, Served, Stand, Stretch, Wave, WaveParts,
 };
-use crate::device::SmMask;
+use crate::device::{Device, SmMask};
 use crate::time::Instant;
 use crate::workload::{
-    CheckedKernel, CheckedProcess, CheckedStream, Copy, EventId, GreenContext, Items, Kernels, OperationId,
-    OperationKind, Part, Placement, ProcessId, StreamId, TurnTaking,
+    CheckedKernel, CheckedProcess, CheckedStream, Copy, CounterId, CounterValue, EventId, GreenContext, Items, Kernels,
+    OperationId, OperationKind, Part, Placement, ProcessId, StreamId, TurnTaking,
 };
 
 /// More waves than 32 bits count, or more turns of contexts than memory should hold.
@@ -43,6 +43,10 @@ pub struct Trace {
     pub(super) first_wait: Vec<u32>,
     /// Waits for events, in launch order, and the records that they are for.
     pub(super) awaited: Vec<(OperationId, OperationId)>,
+    /// When blocks waited for others while they ran, in the order in which that ended.
+    pub(super) stands: Vec<Stand>,
+    /// What counters hold at the end, as far as they were changed.
+    pub(super) counter_values: Vec<u64>,
     /// The turns of contexts, in order of time; none without several contexts that take turns.
     pub(super) turns: Vec<ContextTurn>,
     /// Times in turns in which nothing began any more, as they lasted only until blocks had run to their ends (T4).
@@ -154,6 +158,13 @@ impl Trace {
         })
     }
 
+    /// SMs on which blocks of a launch may run on that device.
+    pub(super) fn sms_of<'d>(&self, operation: OperationId, device: &'d Device) -> impl Iterator<Item = u32> + use<'d> {
+        let process = self.process_of(operation).filter(|_| device.gpus() > 1);
+        let gpu = process.map_or(0..device.sms, |own| device.sms_of_gpu(own.0));
+        device.sms_left_by(self.mask_of(operation)).filter(move |sm| gpu.contains(sm))
+    }
+
     /// All copies that were made known.
     pub fn copies(&self) -> &[Copy] {
         &self.items.copies
@@ -196,6 +207,26 @@ impl Trace {
     #[doc(hidden)]
     pub fn programmatic_events(&self) -> &BTreeSet<EventId> {
         &self.items.programmatic_events
+    }
+
+    /// When blocks waited for others while they ran, in the order in which that ended; last those that still do.
+    pub fn stands(&self) -> &[Stand] {
+        &self.stands
+    }
+
+    /// What a counter holds when the run ends.
+    pub fn counter_value(&self, counter: CounterId) -> u64 {
+        self.counter_values.get(counter.index()).copied().unwrap_or(0)
+    }
+
+    /// Names of the counters, by [`CounterId`](crate::workload::CounterId).
+    pub fn counters(&self) -> &[Arc<str>] {
+        &self.items.counters
+    }
+
+    /// Values of counters, by [`ValueId`](crate::workload::ValueId).
+    pub fn values(&self) -> &[CounterValue] {
+        &self.items.values
     }
 
     /// Number of waves recorded, each one instant at which blocks of one kernel were assigned (stretches once).

@@ -52,6 +52,10 @@ named! {
         Mps = "MPS",
         /// No GPC has as many SMs with room for a block as a cluster has blocks.
         Cluster = "cluster",
+        /// Blocks of a cooperative launch are assigned together or not at all.
+        Cooperative = "cooperative",
+        /// A block, or what is behind a wait for a value in its stream, goes on only when a counter has that value.
+        Counter = "counter",
         /// A host's call that frees memory returns only when everything that its process has submitted has completed.
         /// It holds the call, no operation.
         H1 = "H1",
@@ -93,6 +97,8 @@ impl Rule {
                 ["no SM that its process may use has room", "until one of the SMs that its process may use has room"]
             }
             Self::Cluster => ["no GPC has enough SMs with room for a cluster of blocks", "behind"],
+            Self::Cooperative => ["the SMs have no room for all blocks of the cooperative launch", "behind"],
+            Self::Counter => ["a counter has not the value that is waited for", "until a counter is signalled, behind"],
             Self::H1 => [
                 "the call frees memory: its process still has work on the GPU",
                 "until all of its process has completed, before",
@@ -116,7 +122,7 @@ impl Rule {
         match self {
             Self::N1 => Some(Varying::StreamQueues),
             Self::A2 => Some(Varying::EeQueues),
-            Self::R2 | Self::R3 | Self::Registers | Self::Cluster => Some(Varying::Sms),
+            Self::R2 | Self::R3 | Self::Registers | Self::Cluster | Self::Cooperative => Some(Varying::Sms),
             _ => None,
         }
     }
@@ -133,7 +139,8 @@ impl Rule {
     pub const fn holds_queue_heads(self) -> bool {
         match self {
             Self::R2 | Self::R3 | Self::Registers | Self::Cluster | Self::Mps | Self::A2 | Self::C2 | Self::T1 => true,
-            Self::G2 | Self::C1 | Self::X1 | Self::N1 | Self::N2 | Self::E2 => false,
+            Self::Cooperative => true,
+            Self::Counter | Self::G2 | Self::C1 | Self::X1 | Self::N1 | Self::N2 | Self::E2 => false,
             Self::Channel | Self::L1 | Self::L2 | Self::T4 | Self::T5 | Self::H1 | Self::H2 => false,
         }
     }
@@ -147,7 +154,7 @@ impl Rule {
     /// Whether it holds the head of a stream queue for a time that the run notes, rather than an operation in an EE or
     /// CE queue.
     pub(super) const fn is_noted_in_stream(self) -> bool {
-        matches!(self, Self::Channel | Self::L1 | Self::L2)
+        matches!(self, Self::Channel | Self::L1 | Self::L2 | Self::Counter)
     }
 }
 
@@ -187,6 +194,7 @@ impl RuleText {
 
 const RULES_OF_QUEUES: &str = "3-queues-and-rules";
 const PROCESSES: &str = "several-processes";
+const BLOCKS_THAT_WAIT: &str = "blocks-that-wait-for-others";
 const CALLS: &str = "host-calls-that-wait";
 
 const BASIC: &str = "Amert et al., RTSS 2017, section III";
@@ -206,7 +214,7 @@ const TURNS: &str = "gpusched simulate scenarios/processes/perception-and-contro
 
 /// All rules: those of queues, of resources, of copies, of priorities, of the NULL stream, of events, of latencies, of
 /// channels, of processes and of host calls.
-pub const RULES: [RuleText; 36] = [
+pub const RULES: [RuleText; 38] = [
     rule("G1", BASIC, QUEUES, "The host's call puts an operation at the end of its stream's queue."),
     rule("G2", BASIC, WAITS, "A kernel enters its EE queue when it reaches the head of its stream's queue."),
     rule("G3", BASIC, QUEUES, "The kernel at an EE queue's head leaves it once it is fully dispatched."),
@@ -313,6 +321,26 @@ pub const RULES: [RuleText; 36] = [
             "CUDA C++ Programming Guide (NVIDIA), on thread block clusters; order and how many fit measured on a B200",
             "gpusched simulate scenarios/rules/clusters.json --state-at 1ms",
             "A cluster of blocks is assigned whole, at one instant, each block to an SM of its own of one GPC, or not at all.",
+        )
+    },
+    RuleText {
+        section: BLOCKS_THAT_WAIT,
+        ..rule(
+            "cooperative",
+            "CUDA Runtime API (NVIDIA), on cudaLaunchCooperativeKernel, whose blocks are co-resident or refused (error 720); \
+             that they begin together is assumed",
+            "gpusched simulate scenarios/hang/cooperative.json --state-at 1ms",
+            "Blocks of a cooperative launch are assigned together, at one instant, or not at all.",
+        )
+    },
+    RuleText {
+        section: BLOCKS_THAT_WAIT,
+        ..rule(
+            "counter",
+            "CUDA Driver API (NVIDIA), on cuStreamWaitValue64 and cuStreamWriteValue64; execution model of CUDA C++ (NVIDIA)",
+            "gpusched simulate scenarios/hang/cooperative.json --state-at 1ms",
+            "A block that waits for a counter goes on once the counter is not below the value, and keeps what it has of its SM \
+             until then. So does what is behind a wait for a value in its stream, which keeps its hardware channel.",
         )
     },
     RuleText {

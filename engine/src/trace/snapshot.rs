@@ -208,7 +208,7 @@ impl<'a> Present<'a> {
         let channel_of = |stream: StreamId| self.channels.get(stream.index()).copied().flatten();
         let goes_on = |record: &OperationRecord| match record.kind {
             OperationKind::Kernel(_) => Some(record.queued),
-            OperationKind::Wait(_) => Some(record.finish),
+            OperationKind::Wait(_) | OperationKind::WaitValue(_) => Some(record.finish),
             _ => None,
         };
         let kernel = self.trace.record(id)?;
@@ -249,6 +249,18 @@ impl<'a> Present<'a> {
             Rule::L1 | Rule::L2 => return Some(Cause::Time),
             Rule::T1 | Rule::T4 => return Some(Cause::Turn),
             Rule::Mps => return Some(Cause::Share),
+            Rule::Counter => {
+                let OperationKind::WaitValue(value) = record.kind else { return None };
+                let wanted = self.trace.values().get(value.index())?;
+                let counter = self.trace.counters().get(wanted.counter.index())?;
+                return Some(Cause::Counter(Arc::clone(counter), wanted.value));
+            }
+            Rule::Cooperative => {
+                let kernel = self.trace.kernel_of(id)?;
+                let (demand, sms) = (kernel.demand(), self.trace.sms_of(id, self.device));
+                let room = |sm: u32| self.free.get(sm as usize).map_or(0, |free| free.room(&demand, self.device));
+                return Some(Cause::Together { blocks: kernel.blocks, room: sms.map(room).sum() });
+            }
             // They hold calls, and what is in no queue.
             Rule::H1 | Rule::H2 => return None,
             Rule::E2 => {
@@ -269,7 +281,7 @@ impl<'a> Present<'a> {
             Rule::R2 | Rule::R3 | Rule::Registers => {
                 let kernel = self.trace.kernel_of(id)?;
                 let demand = BlockDemand::new(&kernel.shape, self.device).ok()?;
-                let sms = self.device.sms_left_by(self.trace.mask_of(id));
+                let sms = self.trace.sms_of(id, self.device);
                 let green = stream.green_context.and_then(|green| self.trace.green_contexts().get(green.index()));
                 let shortage = nearest(sms, &self.free, &demand, self.device)?;
                 return Some(Cause::Room(Shortage { green: green.map(|green| Arc::clone(&green.name)), ..shortage }));

@@ -1,6 +1,6 @@
 //! What a record holds of a run that goes on, for comparison.
 
-use super::entries::{ContextTurn, NotedWait, OperationRecord, Stretch, Wave};
+use super::entries::{ContextTurn, NotedWait, OperationRecord, Stand, Stretch, Wave};
 use super::observer::Recorder;
 use super::record::Trace;
 use crate::canonical::Canonical;
@@ -24,7 +24,10 @@ impl Recorder {
             // Waves and stretches are written with theirs.
             parts: _,
             stretches: _,
+            // With any, no state is like another.
+            counter_values: _,
             waits,
+            stands,
             awaited,
             turns,
             ran_out,
@@ -66,6 +69,12 @@ impl Recorder {
         to.list(waits, |to, &NotedWait { operation, rule, from, to: until }| {
             to.operation(operation);
             to.value(rule);
+            to.instant(from);
+            to.instant(until);
+        });
+        to.list(stands, |to, &Stand { operation, first_block, blocks, point, from, to: until }| {
+            to.operation(operation.0);
+            to.value((first_block, blocks, point));
             to.instant(from);
             to.instant(until);
         });

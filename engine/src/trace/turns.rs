@@ -291,7 +291,7 @@ impl Trace {
         let in_turns = match self.record(operation)?.kind {
             OperationKind::Kernel(_) => true,
             OperationKind::Copy(_) => self.copies_run_in_turns(),
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => false,
+            _ => false,
         };
         self.context_with_turns(operation).filter(|_| in_turns)
     }

@@ -95,7 +95,7 @@ impl Trace {
                     (Some(wait), None, Vec::new())
                 }
             }
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => (None, None, Vec::new()),
+            _ => (None, None, Vec::new()),
         };
         let waits = std::iter::once(Wait { rule: queue_rule, from: record.launched, to: reached_head })
             .chain(in_stream())

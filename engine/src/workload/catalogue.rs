@@ -3,6 +3,7 @@
 mod kernels;
 mod processes;
 mod sm_shares;
+mod synchronization;
 
 pub use kernels::{CheckedKernel, Grid, Kernels, NamedGrid};
 pub(crate) use processes::channel_of;
@@ -13,8 +14,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::{
-    BlockTime, CheckedProcess, Clusters, Copy, CopyId, EventId, GreenContext, Kernel, KernelId, NULL_STREAM, ProcessId,
-    ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, TurnTaking, WorkItems, WorkloadError,
+    BlockTime, CheckedProcess, Clusters, Copy, CopyId, CounterValue, EventId, GreenContext, Kernel, KernelId,
+    NULL_STREAM, ProcessId, ProcessSharing, ProcessSpec, Programmatic, SmSplit, StreamId, StreamSpec, Synchronization,
+    TurnTaking, WorkItems, WorkloadError,
 };
 use crate::device::{Device, SmMask};
 use crate::time::Duration;
@@ -123,11 +125,19 @@ pub struct Catalogue {
     events: Vec<Arc<str>>,
     /// Those that are recorded once the kernel before the record has triggered (PDL).
     programmatic_events: BTreeSet<EventId>,
+    /// Those that are recorded once all blocks of that kernel have begun.
+    launch_completion_events: BTreeSet<EventId>,
     kernels: Arc<Kernels>,
     /// Whether one of them has a mask: mostly none does, and there may be millions to ask.
     has_kernel_masks: bool,
     /// Whether one of them may come in clusters, likewise.
     has_clusters: bool,
+    /// Names of the counters.
+    counters: Vec<Arc<str>>,
+    /// What streams and hosts wait for or write.
+    values: Vec<CounterValue>,
+    /// Whether a kernel may have a synchronization, likewise.
+    synchronizes: bool,
     /// Kernels that graphs launch, whose edges say when they begin.
     graph_nodes: BTreeSet<KernelId>,
     copies: Vec<CheckedCopy>,
@@ -152,6 +162,10 @@ pub struct Items {
     pub events: Vec<Arc<str>>,
     /// Those that are recorded once the kernel before the record has triggered (PDL).
     pub(crate) programmatic_events: BTreeSet<EventId>,
+    /// Names of the counters, by [`CounterId`](super::CounterId).
+    pub counters: Vec<Arc<str>>,
+    /// Values of counters, by [`ValueId`](super::ValueId).
+    pub values: Vec<CounterValue>,
     /// Kernels, by [`KernelId`].
     pub kernels: Arc<Kernels>,
     /// Copies, by [`CopyId`].
@@ -172,9 +186,13 @@ impl Catalogue {
             streams,
             events: Vec::new(),
             programmatic_events: BTreeSet::new(),
+            launch_completion_events: BTreeSet::new(),
             kernels: Arc::default(),
             has_kernel_masks: false,
             has_clusters: false,
+            counters: Vec::new(),
+            values: Vec::new(),
+            synchronizes: false,
             graph_nodes: BTreeSet::new(),
             copies: Vec::new(),
         }
@@ -185,7 +203,11 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError`] if that device does not take one of them.
     pub fn on(&self, device: Device) -> Result<Self, WorkloadError> {
-        let mut other = Self { events: self.events.clone(), ..Self::new(device) };
+        let (events, counters, values) = (self.events.clone(), self.counters.clone(), self.values.clone());
+        // The same number of GPUs of that kind.
+        let gpus = self.device.gpus();
+        let device = if gpus > 1 { device.times(gpus).map_err(|_| WorkloadError::ManyGpus { gpus })? } else { device };
+        let mut other = Self { events, counters, values, ..Self::new(device) };
         other.sharing = self.sharing;
         other.processes.clone_from(&self.processes);
         other.check_processes()?;
@@ -205,6 +227,7 @@ impl Catalogue {
             other.set_programmatic(id, kernel.programmatic())?;
             other.set_clusters(id, kernel.clusters())?;
             other.set_work_items(id, kernel.work_items())?;
+            other.set_synchronization(id, kernel.synchronization().cloned().unwrap_or_default())?;
         }
         for copy in &self.copies {
             other.add_copy(copy.copy)?;
@@ -212,6 +235,7 @@ impl Catalogue {
         for event in &self.programmatic_events {
             other.set_programmatic_event(*event)?;
         }
+        other.launch_completion_events.clone_from(&self.launch_completion_events);
         other.graph_nodes.clone_from(&self.graph_nodes);
         Ok(other)
     }
@@ -267,6 +291,7 @@ impl Catalogue {
         let id = StreamId(next(self.streams.len())?);
         self.take_green_context(&mut spec)?;
         self.take_partition(&mut spec)?;
+        self.check_gpu(spec.sm_mask.is_some())?;
         let checked = CheckedStream::new(spec, &self.device)?;
         Arc::make_mut(&mut self.streams).push(checked);
         Ok(id)
@@ -308,9 +333,11 @@ impl Catalogue {
     /// Adds a kernel that was checked against the same device.
     #[doc(hidden)]
     pub fn add_checked(&mut self, kernel: CheckedKernel) -> Result<KernelId, WorkloadError> {
+        self.check_gpu(kernel.sm_mask.is_some())?;
         let id = KernelId(next(self.kernels.len())?);
         self.has_kernel_masks |= kernel.sm_mask.is_some();
         self.has_clusters |= kernel.clusters().is_some();
+        self.synchronizes |= kernel.synchronization().is_some();
         Arc::make_mut(&mut self.kernels).push(kernel)?;
         Ok(id)
     }
@@ -331,9 +358,15 @@ impl Catalogue {
     /// # Errors
     /// [`WorkloadError::CopyTooLong`].
     pub fn add_copy(&mut self, copy: Copy) -> Result<CopyId, WorkloadError> {
+        self.check_gpu(true)?;
         let id = CopyId(next(self.copies.len())?);
         self.copies.push(CheckedCopy::new(copy, &self.device)?);
         Ok(id)
+    }
+
+    /// What of a workload is simulated on one GPU only.
+    fn check_gpu(&self, is_of_one: bool) -> Result<(), WorkloadError> {
+        if is_of_one && self.device.gpus() > 1 { Err(WorkloadError::OnSeveralGpus) } else { Ok(()) }
     }
 
     /// Changes how long blocks of a kernel run, if best is not above worst. An unknown kernel is passed over.
@@ -435,10 +468,12 @@ impl Catalogue {
         self.programmatic_events.contains(&event)
     }
 
-    /// Whether a kernel is launched with the attribute of programmatic dependent launch, or an event is such a one.
+    /// Whether a kernel is launched with the attribute of programmatic dependent launch, or an event is recorded before
+    /// the kernel before it has ended.
     #[doc(hidden)]
     pub fn has_programmatic_launches(&self) -> bool {
-        !self.programmatic_events.is_empty() || self.kernels.iter().any(|kernel| kernel.programmatic().is_dependent)
+        !(self.programmatic_events.is_empty() && self.launch_completion_events.is_empty())
+            || self.kernels.iter().any(|kernel| kernel.programmatic().is_dependent)
     }
 
     /// Forgets kernels and copies; their memory is used again, unless somebody else knows them too.
@@ -449,6 +484,7 @@ impl Catalogue {
         }
         self.has_kernel_masks = false;
         self.has_clusters = false;
+        self.synchronizes = false;
         self.copies.clear();
     }
 
@@ -457,6 +493,7 @@ impl Catalogue {
         self.streams.len() == 1
             && self.splits.is_empty()
             && self.events.is_empty()
+            && self.counters.is_empty()
             && self.kernels.is_empty()
             && self.copies.is_empty()
     }
@@ -467,6 +504,7 @@ impl Catalogue {
         let (turn_taking, queue_contexts) = (self.turn_taking(), self.queue_contexts());
         let Self { processes, sharing, green_contexts, streams, kernels, .. } = self;
         let (events, programmatic_events) = (self.events, self.programmatic_events);
+        let (counters, values) = (self.counters, self.values);
         let copies = self.copies.into_iter().map(|copy| copy.copy).collect();
         let mps = sharing.mps;
         Items {
@@ -478,6 +516,8 @@ impl Catalogue {
             streams,
             events,
             programmatic_events,
+            counters,
+            values,
             kernels,
             copies,
         }
@@ -502,9 +542,13 @@ impl Catalogue {
             streams: Arc::clone(&self.streams),
             events: self.events.clone(),
             programmatic_events: self.programmatic_events.clone(),
+            launch_completion_events: self.launch_completion_events.clone(),
             kernels: Arc::default(),
             has_kernel_masks: false,
             has_clusters: false,
+            counters: self.counters.clone(),
+            values: self.values.clone(),
+            synchronizes: false,
             graph_nodes: BTreeSet::new(),
             copies: Vec::new(),
         }
@@ -524,7 +568,8 @@ impl Catalogue {
 
     /// SMs that a kernel may use in a stream, in the order of their numbers.
     pub fn sms(&self, kernel: KernelId, stream: StreamId) -> impl Iterator<Item = u32> {
-        self.device.sms_left_by(self.mask(kernel, stream))
+        let gpu = self.sms_of_gpu(self.process_of(stream).unwrap_or_default());
+        self.device.sms_left_by(self.mask(kernel, stream)).filter(move |sm| gpu.contains(sm))
     }
 }
 

@@ -55,6 +55,38 @@ pub enum WorkloadError {
     /// Programmatic dependent launch in contexts that take turns.
     #[error("programmatic dependent launch (PDL) is not simulated where contexts of several processes take turns")]
     ProgrammaticInTurns,
+    /// Blocks that wait for others in a way of which the simulation knows nothing.
+    #[error("blocks that signal, wait or are cooperative are not simulated where they {refused}")]
+    Synchronization {
+        /// What they do besides.
+        refused: &'static str,
+    },
+    /// A cooperative launch that CUDA refuses.
+    #[error(
+        "a cooperative launch of {blocks} blocks, of which the SMs that it may use hold {most} at once: CUDA refuses it \
+         (cudaErrorCooperativeLaunchTooLarge, 720)"
+    )]
+    CooperativeTooLarge {
+        /// Blocks of the grid.
+        blocks: u32,
+        /// Blocks that are on these SMs at once at most.
+        most: u32,
+    },
+    /// An event that is recorded at two times.
+    #[error("the event is recorded at a trigger or at launch completion: one of both")]
+    TwoRecords,
+    /// More GPUs than have numbers for their SMs.
+    #[error("{gpus} of these GPUs have more SMs than are simulated, 4096")]
+    ManyGpus {
+        /// How many.
+        gpus: u32,
+    },
+    /// An SM mask on one of several GPUs.
+    #[error("SM masks and copies are simulated on one GPU only, and these are several (devices)")]
+    OnSeveralGpus,
+    /// A counter that was not made known.
+    #[error("no such counter")]
+    NoCounter,
     /// Clusters of blocks on a device that has none.
     #[error("clusters of blocks need a GPU of compute capability 9.0 or later, which this device is not")]
     NoClusters,

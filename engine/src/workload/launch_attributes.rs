@@ -67,6 +67,8 @@ const WHOLE: u32 = 1_000_000_000;
 impl Share {
     /// All of it.
     pub const ALL: Self = Self(WHOLE);
+    /// Nothing of it.
+    pub const NONE: Self = Self(0);
 
     /// So many parts of 10^9; `None` above that.
     pub const fn of_billion(parts: u32) -> Option<Self> {

@@ -204,7 +204,7 @@ fn a_step_is_one_thing() {
         r#"{"kernel": "K"}"#,
         r#"{"sleep": "1 s"}"#,
         "streams[0].operations[0]",
-        "\"kernel\", \"graph\", \"copy\", \"memset\", \"record\" or \"wait\"",
+        "\"kernel\", \"graph\", \"copy\", \"memset\", \"record\", \"wait\", \"wait_value\" or \"write_value\"",
     );
 }
 

@@ -78,6 +78,7 @@ pub(crate) fn seeds() -> Vec<Seed> {
     examiner["benchmarks"].as_array_mut().expect("a list").retain(|benchmark| !lacks_time(benchmark));
     text(SCENARIO, "all-native.json", all_keys::NATIVE);
     text(SCENARIO, "other-native.json", all_keys::OTHER_NATIVE);
+    text(SCENARIO, "waiting-native.json", all_keys::WAITING_NATIVE);
     text(SCENARIO, "own-device.json", &own_device.to_string());
     text(SCENARIO, "all-examiner.json", &format!("{examiner:#}"));
     text(TASKS, "all-tasks.json", all_keys::TASKS);

@@ -313,6 +313,9 @@ impl<'a> Threads<'a> {
             Step::Wait(event, stream) => {
                 thread.last = Some(gpu.submit(OperationKind::Wait(event), stream, index, iteration));
             }
+            Step::WaitValue(..) | Step::WriteValue(..) | Step::AwaitValue(_) | Step::SetValue(_) => {
+                unreachable!("the reference knows no counters")
+            }
             Step::SynchronizeEvent(event) => {
                 let record = gpu.last_record(event).into_iter().collect();
                 self.wait_for(index, record, gpu);

@@ -82,7 +82,7 @@ pub(in crate::analysis) fn work_of(
             let (worst, engine) = costs.copies[copy.index()];
             Work::Copy { worst, best: shortest(worst), engine }
         }
-        OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Work::Nothing,
+        _ => Work::Nothing,
     }
 }
 

@@ -236,6 +236,8 @@ pub(in crate::analysis) fn own_step(
         OperationKind::Memset => Step::Memset(stream),
         OperationKind::Record(event) => Step::Record(event, stream),
         OperationKind::Wait(event) => Step::Wait(event, stream),
+        OperationKind::WaitValue(value) => Step::WaitValue(value, stream),
+        OperationKind::WriteValue(value) => Step::WriteValue(value, stream),
     })
 }
 

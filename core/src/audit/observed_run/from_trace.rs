@@ -133,6 +133,7 @@ fn operation(
         OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
         OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
         OperationKind::Wait(event) => ("wait".into(), ObservedWork::Wait(event.0)),
+        OperationKind::WaitValue(_) | OperationKind::WriteValue(_) => (record.kind.name().into(), ObservedWork::Memset),
         OperationKind::Copy(copy) => {
             let copy = trace.copies().get(copy.index());
             let stated = copy.and_then(|copy| copy.time_on(&device.copy));

@@ -102,7 +102,9 @@ pub(crate) fn simulate_telling<'s>(
     pieces: PiecesFor<'_>,
 ) -> Result<AnyLength<'s>, ProgramError> {
     // Data goes on its way through many jobs, and calls that were held are told one by one.
-    let is_whole = !scenario.chains.is_empty() || scenario.threads.iter().any(HostThread::frees);
+    let is_whole = !scenario.chains.is_empty()
+        || scenario.catalogue.synchronizes()
+        || scenario.threads.iter().any(HostThread::frees);
     let whole = if is_whole { usize::MAX } else { held.whole };
     simulate_in_pieces(scenario, options, HeldAtMost { whole, ..held }, TimesWanted::Unwanted, pieces)
 }

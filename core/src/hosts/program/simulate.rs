@@ -85,7 +85,11 @@ pub fn simulate_with<'s, 'w>(
 impl ProgramHost<'_> {
     /// What a run of the scenario gave that has ended.
     pub(super) fn into_run(self, scenario: &Scenario, trace: Trace, ended: Ended) -> Result<Run<'_>, ProgramError> {
-        self.refuse_endless_wait(ended)?;
+        // A host that waits for what stands still on the GPU is told of with that.
+        let stands_still = || trace.operations().iter().any(|record| record.finish().is_none());
+        if !(scenario.catalogue.synchronizes() && stands_still()) {
+            self.refuse_endless_wait(ended)?;
+        }
         let (cores, held_calls) = (self.cores.into_spans(trace.end()), self.frees.into_calls());
         Ok(Run { scenario: Cow::Borrowed(scenario), trace, ended, iterations: self.spans, cores, held_calls })
     }
@@ -166,8 +170,17 @@ pub enum ProgramError {
          it unless the option block_gap is 0s"
     )]
     BlockGap,
+    /// Blocks, streams or hosts that wait for one another.
+    #[error(
+        "no analysis of times knows blocks that wait for others, cooperative launches or counters: `gpusched simulate` runs \
+         this scenario, and nothing bounds its times"
+    )]
+    Synchronization,
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.
-    #[error("host thread {thread} (counted from 0) waits forever at a barrier that the others never reach")]
+    #[error(
+        "host thread {thread} (counted from 0) waits forever at a barrier that the others never reach, or for a counter \
+         that nothing changes"
+    )]
     WaitsForever {
         /// Index of the thread.
         thread: u32,

@@ -34,6 +34,7 @@ impl ProgramHost<'_> {
             turn: _,
             waiting_for,
             waiting_for_device,
+            awaiting_values,
             frees,
             barriers,
             cores,
@@ -51,8 +52,9 @@ impl ProgramHost<'_> {
             most_expected: _,
             unknown: _,
         } = self;
-        if order.is_some() || !ready.is_empty() {
-            // It depends on how many kernels were launched before; or this is in the midst of an instant.
+        if order.is_some() || !ready.is_empty() || !awaiting_values.is_empty() {
+            // It depends on how many kernels were launched before; or this is in the midst of an instant; or a counter
+            // decides, which may grow without an end.
             to.is_like_no_other();
         }
         cores.write_state(gpu.now(), to);

@@ -335,6 +335,7 @@ impl Operations {
                 OperationKind::Copy(copy) => copy.0,
                 OperationKind::Memset => 0,
                 OperationKind::Record(event) | OperationKind::Wait(event) => event.0,
+                OperationKind::WaitValue(value) | OperationKind::WriteValue(value) => value.0,
             });
             columns.stream.push(record.stream.0);
             columns.thread.push(record.origin.thread);

@@ -310,6 +310,7 @@ fn why(summary: &Summary<'_>, phase: &Phase) -> String {
         Rule::N2 => "it waits for what was launched before it in the NULL stream: {blocking}",
         Rule::C2 => "its copy engine serves {blocking}",
         Rule::E2 => "its event is recorded only behind {blocking}",
+        Rule::Cooperative | Rule::Counter => phase.rule.meaning(),
         Rule::Channel | Rule::L1 | Rule::L2 | Rule::T1 | Rule::T4 | Rule::T5 | Rule::Mps | Rule::H1 | Rule::H2 => {
             phase.rule.meaning()
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::counters;
 use super::operations::one_of;
 use super::reading::{NamedKernel, NamedKernels, Reading};
 use crate::device::{BlockDemand, BlockShape, Device, RegisterFile, ResidentWarps, Sided};
@@ -39,15 +40,21 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     let blocks = dimensions(entry.required("blocks")?, Sided::Grid)?;
     let threads_node = entry.required("threads")?;
     let threads = dimensions(threads_node, Sided::Block)?;
-    let stated = entry.optional("duration")?.map(block_time).transpose()?;
+    let stated_node = entry.optional("duration")?;
+    let stated = stated_node.map(block_time).transpose()?;
     let clock = entry.optional("clock")?.map(block_clock).transpose()?.unwrap_or_default();
     let times_node = entry.optional("block_times")?;
     let own_times = times_node.map(|node| block_times(node, blocks)).transpose()?;
     let shared_memory_node = entry.optional("shared_memory_bytes")?;
     let registers_node = entry.optional("registers_per_thread")?;
     let (shared_memory_bytes, registers_per_thread) = (number(shared_memory_node)?, number(registers_node)?);
-    let trigger = entry.optional("trigger")?.map(share).transpose()?;
-    let wait = entry.optional("wait")?.map(share).transpose()?;
+    let trigger = entry.optional("trigger")?.map(counters::share).transpose()?;
+    let (waits, wait) = entry.optional("wait")?.map_or((None, None), |node| {
+        // A list of waits for counters, or where a programmatic launch waits.
+        if node.is_list() { (Some(node), None) } else { (None, Some(node)) }
+    });
+    let wait = wait.map(counters::share).transpose()?;
+    let stated_of_others = counters::of_kernel(&mut entry, waits, reading)?;
     let clusters = clusters(&mut entry)?;
     let items_node = entry.optional("items")?;
     let mask_node = entry.optional("sm_mask")?;
@@ -56,6 +63,11 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
 
     let of_all = own_times.as_ref().filter(|times| times.len() == blocks as usize).and_then(|times| span(times));
     let stated = stated.or(of_all);
+    let is_until = stated_of_others.is_until;
+    if let Some(place) = stated_node.filter(|_| is_until) {
+        return Err(place.problem("a kernel that runs \"until\" a counter has a value has no \"duration\" besides"));
+    }
+    let stated = if is_until { Some(BlockTime::fixed(Duration::ZERO)) } else { stated };
     let given = stated.is_none();
     let stated = stated.or_else(|| reading.builder.given_block_duration(&[name]).map(BlockTime::fixed));
     let duration = stated.ok_or_else(|| {
@@ -93,6 +105,8 @@ fn kernel(name: &Arc<str>, node: Node<'_>, reading: &mut Reading<'_, '_>) -> Res
     if !reading.builder.options().other_clusters.contains(&**name) {
         stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     }
+    let stated = reading.builder.set_synchronization(id, stated_of_others.synchronization);
+    stated.map_err(|error| node.problem(format!("kernel {name:?}: {error}")))?;
     let is_in_loop = items.is_some_and(|items| items != WorkItems::TryCancel);
     if reading.builder.options().vary_percent.is_some() && is_in_loop {
         reading.builder.note(format!("kernel {name:?} has blocks in a loop: their times do not vary"));
@@ -157,13 +171,6 @@ fn block_time(node: Node<'_>) -> Result<BlockTime, Problem> {
         );
     }
     Ok(time)
-}
-
-/// A share of a block's time.
-fn share(node: Node<'_>) -> Result<Share, Problem> {
-    let expected = || node.expected("a share of the block's time, from 0 to 1");
-    let parts = node.decimal()?.scaled(9, 1_000_000_000).map_err(|_| expected())?;
-    u32::try_from(parts).ok().and_then(Share::of_billion).ok_or_else(expected)
 }
 
 /// On which clock a block's time passes.

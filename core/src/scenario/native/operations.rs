@@ -1,5 +1,6 @@
 //! Single operations, as streams and hosts both state them.
 
+use super::counters::{self, WAIT_VALUE, WRITE_VALUE};
 use super::reading::Reading;
 use crate::device::CopyDirection;
 use crate::json::{Node, Object, Problem};
@@ -45,6 +46,11 @@ pub(super) fn submission(
         "memset" => memset(entry, stream, reading),
         "record" => record(entry, stream, reading),
         "wait" => wait(entry, stream, reading),
+        key @ (WAIT_VALUE | WRITE_VALUE) => {
+            reading.last.insert(stream, None);
+            let value = counters::value(entry, key, reading)?;
+            Ok(if key == WAIT_VALUE { Step::WaitValue(value, stream) } else { Step::WriteValue(value, stream) })
+        }
         launch => {
             let node = entry.required(launch)?;
             let is_dependent = entry.optional("programmatic")?.map_or(Ok(false), |node| node.boolean())?;
@@ -97,9 +103,17 @@ fn memset(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_
     Ok(Step::Memset(stream))
 }
 
+/// When an event is recorded, if not once all before it has completed: once all blocks of the kernel before have begun.
+pub(super) const LAUNCH_COMPLETION: &str = "launch_completion";
+
 /// An event is recorded.
 fn record(entry: &mut Object<'_>, stream: StreamId, reading: &mut Reading<'_, '_>) -> Result<Step, Problem> {
     let (event, _) = event(entry, "record", reading)?;
+    if let Some(at) = entry.optional("at")? {
+        at.named(&[LAUNCH_COMPLETION], |name| (name == LAUNCH_COMPLETION).then_some(()))?;
+        let set = reading.builder.set_launch_completion_event(event);
+        set.map_err(|error| at.problem(error.to_string()))?;
+    }
     reading.last.insert(stream, None);
     Ok(Step::Record(event, stream))
 }

@@ -9,7 +9,7 @@ use crate::scenario::host_thread::{BarrierId, HostThread, Step};
 use crate::scenario::reader;
 use crate::time::Duration;
 use crate::words::{did_you_mean, listed};
-use crate::workload::{EventId, GreenContextId, KernelId, ProcessId, StreamId};
+use crate::workload::{CounterId, EventId, GreenContextId, KernelId, ProcessId, StreamId};
 
 /// What reading a file leads to.
 pub(super) struct Reading<'a, 'o> {
@@ -20,9 +20,12 @@ pub(super) struct Reading<'a, 'o> {
     pub(super) streams: BTreeMap<String, StreamId>,
     pub(super) barriers: BTreeMap<String, BarrierId>,
     pub(super) events: BTreeMap<String, EventId>,
+    pub(super) counters: BTreeMap<String, CounterId>,
     pub(super) green_contexts: BTreeMap<String, GreenContextId>,
     pub(super) graphs: Graphs<'a>,
     pub(super) processes: BTreeMap<String, ProcessId>,
+    /// Whether these are GPUs, each of one process.
+    pub(super) are_gpus: bool,
     /// Whether the file lists its processes; otherwise the first mention makes one.
     pub(super) declares_processes: bool,
     /// The kernel that was stated last for each stream; `None`: something else was.

@@ -1,11 +1,12 @@
 //! Who shares the GPU: `processes`, with what else a file says of their contexts, and `green_contexts`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::operations::one_of;
 use super::reading::{Reading, unknown};
 use crate::json::{Node, Object, Problem};
+use crate::scenario::build::ScenarioBuilder;
 use crate::scenario::reader;
 use crate::time::Duration;
 use crate::workload::{
@@ -21,6 +22,38 @@ pub(super) fn read_sharing(file: &mut Object<'_>, reading: &mut Reading<'_, '_>)
     let set = reading.builder.set_sharing(ProcessSharing { mps, switch_cost });
     set.map_err(|error| cost.unwrap_or(file.node()).problem(error.to_string()))
 }
+
+/// Reads `devices`: names of GPUs, each like the device of the file. Without any it runs on one.
+pub(super) fn read_gpus(
+    file: &mut Object<'_>,
+    builder: &mut ScenarioBuilder<'_>,
+) -> Result<BTreeMap<String, ProcessId>, Problem> {
+    let Some(node) = file.optional(DEVICES)? else { return Ok(BTreeMap::new()) };
+    for key in ["processes", "mps", "switch_cost", "green_contexts", "graphs"] {
+        if file.has(key) {
+            let problem = node.problem(format!("{key:?} is not simulated on several GPUs ({DEVICES:?})"));
+            return Err(problem.with_help("simulate each GPU by itself, or leave the key out"));
+        }
+    }
+    let mut names: Vec<Arc<str>> = Vec::new();
+    for name_node in node.filled_list()? {
+        let name: Arc<str> = reader::filled_name(name_node)?.into();
+        if names.contains(&name) {
+            return Err(name_node.problem(format!("two GPUs are called {name:?}")));
+        }
+        names.push(name);
+    }
+    if names.len() < 2 {
+        return Err(node.problem(format!("{DEVICES:?} names two GPUs or more; one is what \"device\" says")));
+    }
+    let known = names.iter().map(ToString::to_string).zip((0..).map(ProcessId)).collect();
+    builder.on_gpus(names).map_err(|error| node.problem(error.to_string()))?;
+    Ok(known)
+}
+
+/// The key of the GPUs of a scenario, and that of the one of a stream or host.
+const DEVICES: &str = "devices";
+const DEVICE: &str = "device";
 
 pub(super) fn read_processes(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
     reading.declares_processes = true;
@@ -87,7 +120,8 @@ pub(in crate::scenario) fn mps_percentage(node: Node<'_>) -> Result<MpsPercentag
 
 /// Takes the process of a stream or host.
 pub(super) fn process_of<'a>(entry: &mut Object<'a>, reading: &mut Reading<'a, '_>) -> Result<ProcessId, Problem> {
-    let Some(node) = entry.optional("process")? else {
+    let key = if reading.are_gpus { DEVICE } else { "process" };
+    let Some(node) = entry.optional(key)? else {
         reading.without_process = reading.without_process.or(Some(entry.node()));
         return Ok(ProcessId::FIRST);
     };
@@ -96,7 +130,7 @@ pub(super) fn process_of<'a>(entry: &mut Object<'a>, reading: &mut Reading<'a, '
         return Ok(known);
     }
     if reading.declares_processes {
-        return Err(unknown(node, "process", &name, reading.processes.keys()));
+        return Err(unknown(node, if reading.are_gpus { "GPU" } else { "process" }, &name, reading.processes.keys()));
     }
     let added = reading.builder.add_process(ProcessSpec::new(name.as_str()));
     let added = added.map_err(|error| node.problem(format!("process {name:?}: {error}")))?;
@@ -107,6 +141,11 @@ pub(super) fn process_of<'a>(entry: &mut Object<'a>, reading: &mut Reading<'a, '
 /// Refuses a file of which some streams and hosts have a process and others have none.
 pub(super) fn check_processes(reading: &Reading<'_, '_>) -> Result<(), Problem> {
     let Some(node) = reading.without_process.filter(|_| !reading.processes.is_empty()) else { return Ok(()) };
+    if reading.are_gpus {
+        return Err(node
+            .problem(format!("the key {DEVICE:?} is missing"))
+            .with_help("in a file with several GPUs, each stream and each host says on which it is"));
+    }
     Err(node
         .problem("the key \"process\" is missing")
         .with_help("in a file with processes, each stream and each host says of which process it is"))
@@ -120,6 +159,9 @@ impl Reading<'_, '_> {
             return Ok(self.builder.null_stream_of_added(process));
         }
         if self.builder.process_of(stream) == Some(process) {
+            return Ok(stream);
+        }
+        if self.are_gpus {
             return Ok(stream);
         }
         Err(node.problem("this stream is of another process, and a host submits to streams of its own only"))

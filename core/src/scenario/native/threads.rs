@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::counters::{WAIT_VALUE, WRITE_VALUE};
 use super::reading::Reading;
-use super::{graphs, operations, sharing};
+use super::{counters, graphs, operations, sharing};
 use crate::json::{Node, Object, Problem};
 use crate::proven::{OrMost, Proven};
 use crate::scenario::host_thread::{BarrierId, CoreShare, Deadline, HostThread, Step};
@@ -138,7 +139,7 @@ fn operation(
 ) -> Result<(), Problem> {
     reading.builder.has_read(node.start());
     let mut entry = node.object()?;
-    match operations::kind(&entry, &["kernel", "graph", "copy", "memset", "record", "wait"])? {
+    match operations::kind(&entry, &["kernel", "graph", "copy", "memset", "record", "wait", WAIT_VALUE, WRITE_VALUE])? {
         "graph" => graphs::launch(&mut entry, stream, reading, steps)?,
         kind => steps.push(operations::submission(kind, &mut entry, stream, reading)?),
     }
@@ -149,13 +150,15 @@ fn operation(
 const MAX_NESTING: u32 = 16;
 
 /// What a step can be; its key says which.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 16] = [
     "launch",
     "graph",
     "copy",
     "memset",
     "record",
     "wait",
+    WAIT_VALUE,
+    WRITE_VALUE,
     "synchronize",
     "synchronize_event",
     "free",
@@ -305,6 +308,7 @@ fn step(
         "malloc" => memory(entry.required("malloc")?).map(|()| Step::Allocate),
         "work" => Ok(Step::Work(entry.required("work")?.time()?)),
         "sleep" => Ok(Step::Sleep(entry.required("sleep")?.time()?)),
+        key @ (WAIT_VALUE | WRITE_VALUE) => counters::step(key, entry, process, reading),
         "barrier" => Ok(Step::Barrier(barrier(entry.required("barrier")?, reading)?)),
         submission => {
             let stream = reading.stream_of(entry.required("stream")?, process)?;

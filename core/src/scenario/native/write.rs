@@ -7,7 +7,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use super::counters::{END, WAIT_VALUE, WRITE_VALUE};
 use super::kernels::TRY_CANCEL;
+use super::operations::LAUNCH_COMPLETION;
 use super::threads::RESERVED;
 use super::{FORMAT, chains};
 use crate::device::Device;
@@ -18,8 +20,9 @@ use crate::scenario::host_thread::{CoreShare, Deadline, HostThread, Step};
 use crate::scenario::model::{ReleaseOrder, Scenario};
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM, ProcessId,
-    ProcessSharing, Programmatic, Share, SmSplit, StreamId, WorkItems,
+    BlockClock, BlockTime, CheckedKernel, CounterValue, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM,
+    PointAction, ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, Synchronization, ValueId,
+    WorkItems,
 };
 
 /// What the native format cannot say.
@@ -82,7 +85,8 @@ impl Scenario {
         let mut file = Entry::default();
         file.put("format", FORMAT);
         file.put("name", self.name.as_str());
-        file.put("device", device(self.device()));
+        file.put("device", device(&self.device().one_gpu()));
+        file.put_some("devices", if writer.are_gpus() { writer.processes.clone() } else { Vec::new() });
         file.put("placement", self.placement.name());
         file.put("seed", self.seed);
         file.put_some("release_order", unusual(self.release_order, ReleaseOrder::name));
@@ -149,6 +153,7 @@ struct Writer<'a> {
     kernels: Vec<String>,
     streams: Vec<String>,
     events: Vec<String>,
+    counters: Vec<String>,
     processes: Vec<String>,
     green: Vec<String>,
 }
@@ -166,10 +171,20 @@ impl<'a> Writer<'a> {
         }
         let processes = distinct(scenario.catalogue.processes().iter().map(|process| &*process.name), "process", &[]);
         let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
+        let counters = distinct(scenario.catalogue.counters().iter().map(|name| &**name), "counter", &[]);
         let green = scenario.catalogue.green_contexts().iter().map(|context| &*context.name);
         let green = distinct(green, "green context", &[]);
         let comes_back = comes_back(scenario);
-        Self { scenario, comes_back, kernels: distinct(titles, "kernel", &[]), streams, events, processes, green }
+        Self {
+            scenario,
+            comes_back,
+            kernels: distinct(titles, "kernel", &[]),
+            streams,
+            events,
+            counters,
+            processes,
+            green,
+        }
     }
 
     /// Whether something is to be said of processes: there are several, or one client of MPS with a part of the SMs.
@@ -180,6 +195,9 @@ impl<'a> Writer<'a> {
     /// What the file says of processes.
     fn processes(&self, file: &mut Entry) {
         let catalogue = &self.scenario.catalogue;
+        if self.are_gpus() {
+            return;
+        }
         let ProcessSharing { mps, switch_cost } = catalogue.sharing();
         file.put_some("mps", mps);
         file.put_some("switch_cost", switch_cost.map(time));
@@ -215,7 +233,13 @@ impl<'a> Writer<'a> {
 
     /// Says of which process a stream or host is, where something is said of processes.
     fn process(&self, process: ProcessId, entry: &mut Entry) {
-        entry.put_some("process", self.processes.get(process.index()).filter(|_| self.names_processes()).cloned());
+        let key = if self.are_gpus() { "device" } else { "process" };
+        entry.put_some(key, self.processes.get(process.index()).filter(|_| self.names_processes()).cloned());
+    }
+
+    /// Whether its processes are those of several GPUs.
+    fn are_gpus(&self) -> bool {
+        self.scenario.device().gpus() > 1
     }
 
     fn is_null(&self, stream: StreamId) -> bool {
@@ -239,7 +263,16 @@ impl<'a> Writer<'a> {
         });
         let BlockTime { best, worst } = in_loop.map_or(kernel.duration, |(_, time)| BlockTime::fixed(time));
         let bounds = || json!({"best": time(best), "worst": time(worst)});
-        entry.put("duration", if best == worst { time(worst).into() } else { bounds() });
+        let until = until(kernel);
+        if until.is_none() {
+            entry.put("duration", if best == worst { time(worst).into() } else { bounds() });
+        }
+        entry.put_some(
+            "until",
+            until.map(
+                |CounterValue { counter, value }| json!({"counter": self.counters[counter.index()], "value": value}),
+            ),
+        );
         entry.put_some("items", items.map(|_| in_loop.map_or_else(|| json!(TRY_CANCEL), |(items, _)| json!(items))));
         entry.put_some("clock", unusual(kernel.clock, BlockClock::name));
         let own_times = self.scenario.block_times.get(&id).filter(|_| in_loop.is_none());
@@ -251,12 +284,47 @@ impl<'a> Writer<'a> {
         for (key, share) in [("trigger", trigger), ("wait", Some(wait).filter(|wait| *wait != Share::ALL))] {
             entry.put_some(key, share.and_then(|share| share.to_string().parse::<serde_json::Number>().ok()));
         }
+        self.synchronization(kernel, &mut entry);
         let clusters = kernel.clusters();
         entry.put_some("cluster", clusters.map(|clusters| clusters.size));
         entry.put_some("cluster_fallback", clusters.and_then(|clusters| clusters.fallback));
         entry.put_some("shared_memory_bytes", kernel.shape.shared_memory_bytes);
         entry.put_some("registers_per_thread", kernel.shape.registers_per_thread);
         entry.put_some("sm_mask", kernel.sm_mask.map(|mask| mask.to_string()));
+        Value::Object(entry.0)
+    }
+
+    fn synchronization(&self, kernel: &CheckedKernel, entry: &mut Entry) {
+        let Some(Synchronization { is_cooperative, points }) = kernel.synchronization() else { return };
+        entry.put_some("cooperative", *is_cooperative);
+        let last_wait = points.iter().rposition(|point| !matches!(point.action, PointAction::Signal(_)));
+        let (mut signals, mut syncs, mut waits) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, point) in points.iter().enumerate() {
+            let at = json!(point.at.to_string().parse::<serde_json::Number>().ok());
+            match point.action {
+                PointAction::Signal(counter) => {
+                    let is_at_end = point.at == Share::ALL && last_wait.is_none_or(|last| last < place);
+                    let at = if is_at_end { json!(END) } else { at };
+                    signals.push(json!({"at": at, "counter": self.counters[counter.index()]}));
+                }
+                PointAction::GridSync => syncs.push(at),
+                PointAction::Wait(_) if until(kernel).is_some() && point.at == Share::ALL => {}
+                PointAction::Wait(CounterValue { counter, value }) => {
+                    waits.push(json!({"at": at, "counter": self.counters[counter.index()], "value": value}));
+                }
+            }
+        }
+        entry.put_some("signal", signals);
+        entry.put_some("grid_sync", syncs);
+        entry.put_some("wait", waits);
+    }
+
+    fn value(&self, key: &str, value: ValueId, stream: Option<&str>) -> Value {
+        let CounterValue { counter, value } = self.scenario.catalogue.values()[value.index()];
+        let mut entry = Entry::default();
+        entry.put(key, self.counters[counter.index()].as_str());
+        entry.put("value", value);
+        entry.put_some("stream", stream);
         Value::Object(entry.0)
     }
 
@@ -420,9 +488,16 @@ impl<'a> Writer<'a> {
                 entry.put(if matches!(step, Step::Record(..)) { "record" } else { "wait" }, event_name(event)?);
                 let is_programmatic = self.scenario.catalogue.is_programmatic_event(event);
                 entry.put_some("programmatic", is_programmatic);
+                let is_at_launch =
+                    matches!(step, Step::Record(..)) && self.scenario.catalogue.is_launch_completion_event(event);
+                entry.put_some("at", is_at_launch.then_some(LAUNCH_COMPLETION));
                 entry.put("stream", stream_name(stream)?);
                 Value::Object(entry.0)
             }
+            Step::WaitValue(value, stream) => self.value(WAIT_VALUE, value, Some(stream_name(stream)?)),
+            Step::WriteValue(value, stream) => self.value(WRITE_VALUE, value, Some(stream_name(stream)?)),
+            Step::AwaitValue(value) => self.value(WAIT_VALUE, value, None),
+            Step::SetValue(value) => self.value(WRITE_VALUE, value, None),
             Step::SynchronizeEvent(event) => json!({"synchronize_event": event_name(event)?}),
             Step::AwaitLast => json!({"synchronize": "last"}),
             Step::SynchronizeStream(stream) => json!({"synchronize": stream_name(stream)?}),
@@ -435,6 +510,17 @@ impl<'a> Writer<'a> {
             Step::Repeat { .. } => return Err(unknown()),
         })
     }
+}
+
+/// The value until which blocks of a persistent kernel run that do nothing else: the one that they wait for at the end
+/// of no time.
+fn until(kernel: &CheckedKernel) -> Option<CounterValue> {
+    let points = &kernel.synchronization().filter(|_| kernel.duration.worst == Duration::ZERO)?.points;
+    let mut waits = points.iter().filter_map(|point| match point.action {
+        PointAction::Wait(value) if point.at == Share::ALL => Some(value),
+        _ => None,
+    });
+    waits.next().filter(|_| waits.next().is_none())
 }
 
 /// Release, period, deadline and number of iterations, under the key that streams or hosts have for it.

@@ -40,6 +40,7 @@ impl SmBackend {
             }
         }
         let mut at_limit = false;
+        let together = self.kernels[head as usize].is_cooperative;
         if self.clients.is_some() {
             let start = self.start_of(operation, all - unassigned);
             if let Some(clients) = &mut self.clients {
@@ -47,7 +48,7 @@ impl SmBackend {
             }
             total = parts.iter().map(|part| u32::from(part.room)).sum();
         }
-        let blocks = unassigned.min(total);
+        let blocks = if together && total < unassigned { 0 } else { unassigned.min(total) };
         if blocks > 0 {
             self.place(head, &mut parts, blocks, context)?;
         }
@@ -57,6 +58,9 @@ impl SmBackend {
         }
         if at_limit {
             return Ok(Some(Rule::Mps));
+        }
+        if together && total > 0 {
+            return Ok(Some(Rule::Cooperative));
         }
         // Why not even one further block fits: the first rule that every SM breaks, after giving each SM the benefit
         // of the rules before it.
@@ -183,6 +187,10 @@ impl SmBackend {
         });
         self.waves[place as usize].renew(head, blocks, parts);
         let (start, run) = (context.now, duration);
+        if self.kernels[head as usize].synchronizes {
+            self.begin_synchronized((head, place), (first_block, blocks, cursor), run, parts, context);
+            return Ok(());
+        }
         let Some(stood) = self.stands(head, start, run) else {
             let sequence = context.calendar.begin();
             let block = (first_block, blocks, cursor);

@@ -4,10 +4,12 @@ mod block_times;
 mod mixed_registers;
 mod state;
 mod stretch;
+mod synchronized_blocks;
 
 use block_times::Freeing;
 use mixed_registers::Registers;
 use stretch::{Period, Running};
+use synchronized_blocks::Synchronized;
 
 use super::clients::Clients;
 use super::copy_engine::CopyEngine;
@@ -64,6 +66,8 @@ pub(crate) struct SmBackend {
     copies_changed: bool,
     /// PDL: blocks that stand at their waits, or will.
     pub(super) standing: Vec<Standing>,
+    /// Blocks that signal or wait while they run.
+    pub(super) synchronized: Synchronized,
     /// PDL: kernels of which it has become known when the last block triggers.
     pub(super) triggers: Vec<(OperationId, Instant)>,
     /// Clients of MPS, where one of them may use a part of the SMs only.
@@ -100,6 +104,11 @@ pub(super) struct RunningKernel {
     pub(super) triggered: Instant,
     /// PDL: blocks that have begun and of which it is not.
     pub(super) untriggered: u32,
+    /// Whether its blocks signal or wait while they run, and whether all of them begin together.
+    pub(super) synchronizes: bool,
+    pub(super) is_cooperative: bool,
+    /// How often a block has come to a barrier of its grid.
+    pub(super) arrived: u64,
 }
 
 impl RunningKernel {
@@ -193,6 +202,7 @@ impl SmBackend {
             changed: false,
             copies_changed: false,
             standing: Vec::new(),
+            synchronized: Synchronized::default(),
             triggers: Vec::new(),
             clients: None,
             uncounted: 0,
@@ -300,6 +310,14 @@ impl SmBackend {
             context.observer.waited(head, rule, since, context.now);
         }
         queue.blocked = why.map(|(head, rule)| (head, rule, context.now));
+    }
+
+    /// Nothing that waits does so for room any more. Whoever goes on after all notes it again.
+    pub(in crate::gpu) fn note_none_blocked<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) {
+        for place in 0..self.ee_queues.len() {
+            self.note_blocked(place, None, context);
+        }
+        self.changed = true;
     }
 
     /// X1: assigns blocks of each of these heads, until one is fully dispatched.
@@ -417,6 +435,9 @@ impl Backend for SmBackend {
                     released,
                     triggered: Instant::ZERO,
                     untriggered: 0,
+                    synchronizes: known.synchronization().is_some_and(|all| !all.points.is_empty()),
+                    is_cooperative: known.synchronization().is_some_and(|all| all.is_cooperative),
+                    arrived: 0,
                 };
                 let place = if let Some(place) = self.free_kernels.pop() {
                     self.kernels[place as usize] = running;
@@ -441,9 +462,11 @@ impl Backend for SmBackend {
                 self.copy_engines[engine].push(operation, copy);
                 self.copies_changed = true;
             }
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => {
-                debug_assert!(false, "it ends in the frontend");
-            }
+            OperationKind::Memset
+            | OperationKind::Record(_)
+            | OperationKind::Wait(_)
+            | OperationKind::WaitValue(_)
+            | OperationKind::WriteValue(_) => debug_assert!(false, "it ends in the frontend"),
         }
     }
 
@@ -451,6 +474,10 @@ impl Backend for SmBackend {
         match event {
             Event::Wave(wave) | Event::TimedWave(wave) => self.complete_wave(wave, context.now),
             Event::Freed => None,
+            Event::Point(wave) => {
+                self.come_to_point(wave, context);
+                None
+            }
             Event::Copy(engine) => {
                 self.copies_changed = true;
                 self.copy_engines[engine as usize].complete(engine, context)
@@ -466,6 +493,9 @@ impl Backend for SmBackend {
     fn dispatch<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<Option<OperationId>, RunError> {
         if std::mem::take(&mut self.copies_changed) {
             self.start_copies(context)?;
+        }
+        if !self.synchronized.is_empty() {
+            self.look_at_waiting(context)?;
         }
         if !self.freeing.is_empty() {
             self.free_what_is_due(context.now);
@@ -512,11 +542,8 @@ impl Backend for SmBackend {
 
     fn close<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), TraceFull> {
         self.tell_of_standing(context)?;
-        for place in 0..self.ee_queues.len() {
-            self.note_blocked(place, None, context);
-        }
-        // Whoever goes on after all notes it again.
-        self.changed = true;
+        self.tell_of_synchronized(context)?;
+        self.note_none_blocked(context);
         Ok(())
     }
 
@@ -534,6 +561,7 @@ impl Backend for SmBackend {
         self.free_waves.extend((0..).take(self.waves.len()));
         self.cursor = 0;
         self.standing.clear();
+        self.synchronized.clear();
         self.triggers.clear();
         self.skip_attempt = NO_ATTEMPT;
         if let Some(clients) = &mut self.clients {

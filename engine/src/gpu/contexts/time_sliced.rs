@@ -126,8 +126,9 @@ impl TimeSliced {
     ) -> T {
         let Context { backend, calendar, .. } = &mut self.contexts[number];
         calendar.count_on_from(context.calendar);
-        let BackendContext { now, horizon, catalogue, ref mut observer, .. } = *context;
-        let mut inner = BackendContext { now, horizon, catalogue, calendar, observer: &mut **observer };
+        let BackendContext { now, horizon, catalogue, ref mut observer, ref mut counters, .. } = *context;
+        let (observer, counters) = (&mut **observer, &mut **counters);
+        let mut inner = BackendContext { now, horizon, catalogue, calendar, counters, observer };
         let done = act(backend, &mut inner);
         context.calendar.count_on_from(calendar);
         done
@@ -243,8 +244,7 @@ impl TimeSliced {
             // They run to their ends, the last of which is looked at like this.
             context.calendar.move_to(self.places.1, Event::Turn, None);
             self.runs_out_since.get_or_insert(context.now);
-            // Nothing that waits does so for room any more.
-            self.within(number, context, Backend::close)?;
+            self.within(number, context, SmBackend::note_none_blocked);
             return Ok(());
         }
         self.end_turn(number, why, context);
@@ -255,6 +255,16 @@ impl TimeSliced {
         let until = context.now.saturating_add(self.contexts[number].time_slice);
         self.turn = Turn::Of { context: number, until, contended: true };
         self.look_again(context);
+    }
+
+    /// Whether nothing can happen any more but that contexts take turns: all that they have waits for others.
+    fn stands_still<O: Observer>(&self, context: &BackendContext<'_, O>) -> bool {
+        let has_nothing_to_do = |one: &Context| {
+            one.calendar.next_completion().is_none()
+                && one.backend.is_idle_until_event()
+                && one.backend.waits_in_vain(context)
+        };
+        context.calendar.next().is_none() && self.contexts.iter().all(has_nothing_to_do)
     }
 
     /// Another round at this instant, in which blocks are assigned.
@@ -303,7 +313,10 @@ impl Backend for TimeSliced {
                 None
             }
             // A slice is over: it is seen when all of this instant has happened. Nothing else is entered here.
-            (Event::Turn | Event::Context | Event::Wave(_) | Event::TimedWave(_) | Event::Freed, _) => None,
+            (
+                Event::Turn | Event::Context | Event::Wave(_) | Event::TimedWave(_) | Event::Point(_) | Event::Freed,
+                _,
+            ) => None,
             (Event::Copy(engine), _) => match &mut self.copies {
                 Copies::InTurn => None,
                 Copies::Traded(engines) => engines.complete(engine, context),
@@ -362,6 +375,10 @@ impl Backend for TimeSliced {
             return Ok(());
         }
         self.has_run_out(context);
+        context.calendar.move_to(self.places.1, Event::Turn, None);
+        if contended && self.stands_still(context) {
+            return Ok(());
+        }
         context.calendar.move_to(self.places.1, Event::Turn, contended.then_some((until, 0)));
         // Whatever else happens on the GPU ends what may be skipped in this context.
         let other = context.calendar.next_besides(self.places.0).unwrap_or(Instant::MAX);

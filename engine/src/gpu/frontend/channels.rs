@@ -65,7 +65,9 @@ impl ChannelPool {
 impl Frontend {
     /// A kernel or a wait for an event is submitted: it joins the channel to which its stream was dealt.
     pub(super) fn join_channel(&mut self, stream: StreamId, operation: u32) {
-        if let OperationKind::Kernel(_) | OperationKind::Wait(_) = self.operation(operation).kind {
+        if let OperationKind::Kernel(_) | OperationKind::Wait(_) | OperationKind::WaitValue(_) =
+            self.operation(operation).kind
+        {
             // Of a stream that has its channel for itself nobody else looks at it.
             self.next_in_channel(stream);
             let queue = &mut self.streams[stream.index()];

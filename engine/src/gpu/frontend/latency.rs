@@ -166,11 +166,31 @@ impl Frontend {
         if !is_triggered || record == NONE || !self.operation(record).is_early {
             return;
         }
-        if let OperationKind::Record(_) = self.operation(record).kind {
-            self.triggered.insert(record, triggered);
-            for held in self.awaiting.iter().filter(|held| held.record == record) {
-                self.let_go_later(held.stream, triggered, context);
-            }
+        if let OperationKind::Record(event) = self.operation(record).kind
+            && !context.catalogue.catalogue().is_launch_completion_event(event)
+        {
+            self.let_go_from(record, triggered, context);
+        }
+    }
+
+    /// All blocks of a kernel have begun: waits for an event that is recorded behind it at its launch completion are
+    /// over.
+    pub(super) fn note_launch_completion<O: Observer>(&mut self, kernel: u32, context: &mut BackendContext<'_, O>) {
+        let super::Operation { kind, next: record, .. } = self.operation(kernel);
+        if matches!(kind, OperationKind::Kernel(_))
+            && record != NONE
+            && let OperationKind::Record(event) = self.operation(record).kind
+            && context.catalogue.catalogue().is_launch_completion_event(event)
+        {
+            self.let_go_from(record, context.now, context);
+        }
+    }
+
+    /// Waits for a record that has not completed are over from `at` on.
+    fn let_go_from<O: Observer>(&mut self, record: u32, at: Instant, context: &mut BackendContext<'_, O>) {
+        self.triggered.insert(record, at);
+        for held in self.awaiting.iter().filter(|held| held.record == record) {
+            self.let_go_later(held.stream, at, context);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::gpu::host::GpuEvent;
 use crate::time::Instant;
 use crate::trace::Observer;
 use crate::trace::Rule;
-use crate::workload::{OperationId, OperationKind, StreamId};
+use crate::workload::{CounterValue, OperationId, OperationKind, StreamId};
 
 /// What the head of a stream queue does.
 enum Head {
@@ -30,7 +30,7 @@ impl Frontend {
         backend: &mut impl Backend,
         context: &mut BackendContext<'_, O>,
     ) {
-        match self.head_of(stream) {
+        match self.head_of(stream, context) {
             Head::Nothing => {}
             Head::Goes(head) if !self.shares_channel(head) => self.go_on(head, backend, context),
             Head::Goes(_) | Head::Ends(_) | Head::Held => {
@@ -55,7 +55,7 @@ impl Frontend {
         let mut ready = std::mem::take(&mut self.scratch_ready);
         let mut held = std::mem::take(&mut self.scratch_held);
         while let Some(stream) = streams.pop() {
-            match self.head_of(stream) {
+            match self.head_of(stream, context) {
                 Head::Nothing => {}
                 Head::Held => {
                     self.note_awaiting(stream, context);
@@ -68,6 +68,7 @@ impl Frontend {
                 Head::Ends(head) => {
                     self.streams[stream.index()].head_state = HeadState::Advanced;
                     let id = OperationId(head);
+                    self.write_value(head, context);
                     context.observer.queued(id, None, context.now);
                     context.observer.dispatched(id, context.now);
                     context.observer.fully_dispatched(id, context.now);
@@ -85,7 +86,8 @@ impl Frontend {
                 HeadState::NeedsTime => queue.current().is_some_and(|head| !self.may_advance(stream, head)),
                 HeadState::NeedsChannel | HeadState::Advanced => false,
             };
-            if is_held {
+            // A wait for a value is in the channel, and keeps it.
+            if is_held && !self.is_wait_for_value(stream) {
                 ready.extend(self.give_channel_back(stream, context));
             }
         }
@@ -100,7 +102,7 @@ impl Frontend {
     }
 
     /// What the head of a stream queue does now.
-    fn head_of(&self, stream: StreamId) -> Head {
+    fn head_of<O>(&self, stream: StreamId, context: &BackendContext<'_, O>) -> Head {
         let queue = &self.streams[stream.index()];
         let Some(head) = queue.current() else { return Head::Nothing };
         match queue.head_state {
@@ -109,7 +111,7 @@ impl Frontend {
             HeadState::NeedsTime if !self.may_advance(stream, head) => return Head::Held,
             _ => return Head::Nothing,
         }
-        if self.awaits_event(head) || !self.may_advance(stream, head) {
+        if self.awaits_event(head) || !self.may_advance(stream, head) || self.awaits_value(head, context).is_some() {
             Head::Held
         } else if self.operation(head).kind.is_instant() {
             Head::Ends(head)
@@ -192,6 +194,66 @@ impl Frontend {
             let triggered = self.triggered(record);
             if is_early && triggered < Instant::MAX {
                 self.let_go_later(stream, triggered, context);
+            }
+        } else if let Some(head) = self.streams[stream.index()].current()
+            && self.may_advance(stream, head)
+            && self.awaits_value(head, context).is_some()
+        {
+            self.streams[stream.index()].head_state = HeadState::NeedsEvent;
+            self.awaiting_values.push((stream, context.now));
+        }
+    }
+
+    /// The value of a counter that `head` waits for, and that has not come.
+    fn awaits_value<O>(&self, head: u32, context: &BackendContext<'_, O>) -> Option<CounterValue> {
+        let OperationKind::WaitValue(value) = self.operation(head).kind else { return None };
+        let wanted = *context.catalogue.catalogue().values().get(value.index())?;
+        (!context.counters.has_reached(wanted)).then_some(wanted)
+    }
+
+    /// Whether the head of a stream waits for a value of a counter.
+    fn is_wait_for_value(&self, stream: StreamId) -> bool {
+        let head = self.streams[stream.index()].current();
+        head.is_some_and(|head| matches!(self.operation(head).kind, OperationKind::WaitValue(_)))
+    }
+
+    /// Sets a counter, if `head` does so.
+    fn write_value<O>(&self, head: u32, context: &mut BackendContext<'_, O>) {
+        if let OperationKind::WriteValue(value) = self.operation(head).kind
+            && let Some(written) = context.catalogue.catalogue().values().get(value.index())
+        {
+            context.counters.write(*written);
+        }
+    }
+
+    /// Counters may have changed: streams whose head waits for a value that has come go on.
+    pub(in crate::gpu) fn look_at_counters<O: Observer>(
+        &mut self,
+        backend: &mut impl Backend,
+        context: &mut BackendContext<'_, O>,
+    ) {
+        // Whoever goes on may write, too.
+        loop {
+            let is_over = |&(stream, _): &(StreamId, Instant)| {
+                let head = self.streams[stream.index()].current();
+                head.is_none_or(|head| self.awaits_value(head, context).is_none())
+            };
+            let Some(place) = self.awaiting_values.iter().position(is_over) else { return };
+            let (stream, since) = self.awaiting_values.remove(place);
+            let queue = &mut self.streams[stream.index()];
+            queue.head_state = HeadState::Waiting;
+            if let Some(head) = queue.current() {
+                context.observer.waited(OperationId(head), Rule::Counter, since, context.now);
+            }
+            self.promote(vec![stream], backend, context);
+        }
+    }
+
+    /// The run is over: what waits for a value then does so for good.
+    pub(super) fn close_values<O: Observer>(&self, context: &mut BackendContext<'_, O>) {
+        for &(stream, since) in &self.awaiting_values {
+            if let Some(head) = self.streams[stream.index()].current() {
+                context.observer.waited(OperationId(head), Rule::Counter, since, Instant::MAX);
             }
         }
     }

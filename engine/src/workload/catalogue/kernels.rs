@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Clusters, Programmatic, WorkItems, WorkloadError, check_mask, next};
+use super::{Clusters, Programmatic, Synchronization, WorkItems, WorkloadError, check_mask, next};
 use crate::device::{BlockDemand, BlockShape, Device, SmMask};
 use crate::workload::{BlockClock, BlockTime, Kernel};
 
@@ -40,6 +40,7 @@ pub struct Grid {
     pub(super) programmatic: Programmatic,
     pub(super) clusters: Option<Clusters>,
     pub(super) work_items: Option<WorkItems>,
+    pub(super) synchronization: Option<Arc<Synchronization>>,
 }
 
 impl CheckedKernel {
@@ -56,7 +57,17 @@ impl CheckedKernel {
         duration.check()?;
         check_mask(sm_mask, device)?;
         let programmatic = Programmatic::NONE;
-        let grid = Grid { blocks, shape, clock, sm_mask, demand, programmatic, clusters: None, work_items: None };
+        let grid = Grid {
+            blocks,
+            shape,
+            clock,
+            sm_mask,
+            demand,
+            programmatic,
+            clusters: None,
+            work_items: None,
+            synchronization: None,
+        };
         Ok(Self(NamedGrid { name, title, duration, grid: Arc::new(grid) }))
     }
 
@@ -84,7 +95,10 @@ impl CheckedKernel {
 
     /// Whether nothing was said of it beside what a [`Kernel`] says.
     fn is_plain(&self) -> bool {
-        self.programmatic == Programmatic::NONE && self.clusters.is_none() && self.work_items.is_none()
+        self.programmatic == Programmatic::NONE
+            && self.clusters.is_none()
+            && self.work_items.is_none()
+            && self.synchronization.is_none()
     }
 
     /// What one block takes from its SM.
@@ -106,6 +120,12 @@ impl CheckedKernel {
     #[doc(hidden)]
     pub fn work_items(&self) -> Option<WorkItems> {
         self.work_items
+    }
+
+    /// How its blocks depend on others while they run, if they do.
+    #[inline]
+    pub fn synchronization(&self) -> Option<&Synchronization> {
+        self.synchronization.as_deref()
     }
 
     /// Changes how long its blocks run.

@@ -1,6 +1,7 @@
 //! The processes of a catalogue, and the hardware channels to which their streams are dealt.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Catalogue, CheckedStream, WorkloadError, next};
@@ -33,9 +34,17 @@ impl Catalogue {
         self.sharing
     }
 
+    /// The SMs of the GPU on which a process runs. Of several GPUs each is that of one process.
+    pub fn sms_of_gpu(&self, process: ProcessId) -> Range<u32> {
+        if self.device.gpus() > 1 { self.device.sms_of_gpu(process.0) } else { 0..self.device.sms }
+    }
+
     /// On how many SMs a process may have blocks at once: on all of them, unless it is a client of MPS with a
     /// percentage or a static partition. An unknown one: on all.
     pub fn sms_at_once(&self, process: ProcessId) -> u32 {
+        if self.device.gpus() > 1 {
+            return self.device.sms / self.device.gpus();
+        }
         let client = self.processes.get(process.index()).filter(|_| self.sharing.mps);
         client.map_or(self.device.sms, |client| client.client_sms(&self.device))
     }

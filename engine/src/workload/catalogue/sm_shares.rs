@@ -85,6 +85,7 @@ impl Catalogue {
     /// [`WorkloadError::ClustersOfClient`].
     pub fn check_launch(&self, kernel: KernelId, stream: StreamId) -> Result<(), WorkloadError> {
         self.check_clusters(kernel, stream)?;
+        self.check_cooperative(kernel, stream)?;
         let is_masked =
             self.has_kernel_masks && self.kernels.get(kernel.index()).is_some_and(|kernel| kernel.sm_mask.is_some());
         if is_masked && self.process_of(stream).is_some_and(|process| self.has_partition(process)) {

@@ -169,7 +169,7 @@ impl Backend for WholeKernels {
                 return;
             }
             OperationKind::Copy(copy) => context.catalogue.copies()[copy.index()].time(),
-            OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_) => Duration::ZERO,
+            _ => Duration::ZERO,
         };
         context.observer.dispatched(operation, context.now);
         context.observer.fully_dispatched(operation, context.now);

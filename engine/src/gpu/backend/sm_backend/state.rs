@@ -37,6 +37,7 @@ impl SmBackend {
             changed,
             copies_changed,
             standing,
+            synchronized,
             triggers,
             clients,
             block_times,
@@ -47,8 +48,8 @@ impl SmBackend {
             scratch_period: _,
             scratch_heads: _,
         } = self;
-        if *placement == Placement::Random {
-            // Choices depend on the numbers of operations.
+        if *placement == Placement::Random || !synchronized.is_empty() {
+            // Choices depend on the numbers of operations; what blocks wait for may grow without an end.
             to.is_like_no_other();
         }
         to.list(sms, Canonical::value);
@@ -93,7 +94,7 @@ impl SmBackend {
                 to.number(matches!(event, Event::TimedWave(_)));
                 self.write_wave(&self.waves[place as usize], to);
             }
-            Event::Copy(_) | Event::Context | Event::Turn | Event::Freed => {
+            Event::Point(_) | Event::Copy(_) | Event::Context | Event::Turn | Event::Freed => {
                 to.number(2_u64);
                 to.value(event);
             }
@@ -131,6 +132,10 @@ fn write_kernel(to: &mut Canonical, kernel: &RunningKernel) {
         is_timed: _,
         blocks: _,
         programmatic: _,
+        synchronizes: _,
+        is_cooperative: _,
+        // As long as it makes a difference, so do the blocks that wait.
+        arrived: _,
         unassigned,
         running,
         released,

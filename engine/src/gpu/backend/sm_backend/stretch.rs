@@ -40,6 +40,7 @@ impl SmBackend {
         let worth_trying = kernel.running > 0
             && kernel.unassigned / 2 > kernel.running
             && !kernel.programmatic.is_dependent
+            && !kernel.synchronizes
             && !(self.skip_attempt.0 == kernel.operation && kernel.unassigned > self.skip_attempt.1);
         if !worth_trying || !self.may_skip_cycles {
             return Ok(());
