@@ -79,6 +79,7 @@ mod markdown;
 mod measured_logs;
 mod mutants;
 mod native;
+mod never_started;
 mod odd_inputs;
 mod odd_names;
 mod open_world;

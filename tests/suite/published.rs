@@ -46,7 +46,7 @@ pub(crate) fn root() -> PathBuf {
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
 /// `clusters.rs`, `graphs.rs`, `persistent.rs`): they come from no publication.
-const EXAMPLES: [&str; 22] = [
+const EXAMPLES: [&str; 23] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
@@ -58,6 +58,7 @@ const EXAMPLES: [&str; 22] = [
     "rules/copies-of-two-processes.json",
     "rules/graphs.json",
     "rules/green-contexts.json",
+    "rules/persistent-grids.json",
     "rules/persistent-kernel.json",
     "rules/placement-by-gpcs.json",
     "rules/programmatic-launch.json",

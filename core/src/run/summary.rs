@@ -170,9 +170,11 @@ impl Summary<'_> {
         self.trace.makespan()
     }
 
-    /// The rule that held an operation longest before its first block or its copy started, and for how long.
+    /// The rule that held an operation longest before its first block or its copy started, and for how long; of a
+    /// kernel with blocks that never started, until the run ended.
     pub fn longest_wait(&self, id: OperationId) -> Option<(Rule, Duration)> {
-        let start = self.trace.record(id)?.first_start().unwrap_or(Instant::MAX);
+        let record = self.trace.record(id)?;
+        let start = record.last_start().and(record.first_start()).unwrap_or(Instant::MAX);
         let before_start = self.sums_by_rule(id, start);
         // The earliest of equals: `max_by_key` would take the last.
         let longer =

@@ -1,6 +1,7 @@
 //! What is known of a run without its record: sums over its operations, each of which is counted once and forgotten,
 //! and whether there is more work than time for it, which the scenario itself tells.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,8 +12,10 @@ use super::responses::Responses;
 use crate::device::{BlockDemand, Device};
 use crate::gpu::Ended;
 use crate::scenario::{HostThread, Scenario};
+use crate::sorted::sort_by_key;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Trace};
+use crate::words::counted;
 use crate::workload::{EventId, KernelId, OperationKind, StreamId};
 
 /// How busy one SM was.
@@ -90,7 +93,7 @@ impl<'s> Busy<'s> {
 }
 
 /// Operations, counted.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
     operations: u64,
     unfinished: u64,
@@ -102,12 +105,17 @@ pub(super) struct Counts {
     /// Waits for events that were not recorded before, and the event of the first of them.
     idle_waits: u64,
     first_idle: Option<EventId>,
+    /// By kernel, of launches that the run left with blocks that had not begun: how many, and how many they have.
+    never_started: BTreeMap<KernelId, [u64; 2]>,
 }
+
+/// Kernels that a note names at most.
+const MOST_NAMED: usize = 3;
 
 impl Counts {
     fn repeat(&mut self, before: &Self, times: u64) {
         // When the last of them finished is seen from then on, and what came first stays so.
-        let Self { operations, unfinished, kernels, copies, blocks, finish: _, idle_waits, first_idle: _ } = self;
+        let Self { operations, unfinished, kernels, copies, blocks, idle_waits, .. } = self;
         let old =
             [before.operations, before.unfinished, before.kernels, before.copies, before.blocks, before.idle_waits];
         let counts = [operations, unfinished, kernels, copies, blocks, idle_waits];
@@ -122,9 +130,13 @@ impl Counts {
                 finish => self.finish = self.finish.max(finish),
             }
             match record.kind {
-                OperationKind::Kernel(_) => {
+                OperationKind::Kernel(kernel) => {
                     self.kernels += 1;
-                    self.blocks += trace.kernel_of(id).map_or(0, |kernel| u64::from(kernel.blocks));
+                    let blocks = trace.kernel_of(id).map_or(0, |kernel| u64::from(kernel.blocks));
+                    self.blocks += blocks;
+                    if record.last_start().is_none() {
+                        self.add_never_started(kernel, blocks, (record, trace.begun_by(id, trace.end())));
+                    }
                 }
                 OperationKind::Copy(_) => self.copies += 1,
                 // Of a measured run it is not known, nor when a wait was over.
@@ -134,6 +146,15 @@ impl Counts {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// A launch has blocks of which some had not begun when the run ended, unless all that had have left a long run.
+    fn add_never_started(&mut self, kernel: KernelId, blocks: u64, (record, begun): (&OperationRecord, u32)) {
+        if begun > 0 || record.first_start().is_none() {
+            let sums = self.never_started.entry(kernel).or_default();
+            let never = blocks.saturating_sub(begun.into());
+            sums.iter_mut().zip([never, blocks]).for_each(|(sum, more)| *sum += more);
         }
     }
 
@@ -149,11 +170,30 @@ impl Counts {
         if ended != Ended::Done {
             let how = if ended == Ended::Cut { "was stopped at" } else { "ends at the horizon," };
             let Self { unfinished, operations, .. } = self;
-            notes.push(format!("the run {how} {end}; {unfinished} of {operations} operations had not finished"));
+            let never_started = self.told_never_started(scenario);
+            notes.push(format!(
+                "the run {how} {end}; {unfinished} of {operations} operations had not finished{never_started}"
+            ));
         }
         notes.extend(overload_notes(scenario));
         notes.extend(self.note_on_idle_waits(events));
         notes
+    }
+
+    /// How many blocks had not begun, of the kernels with most: `, and 60 of 128 blocks of K had never started`.
+    fn told_never_started(&self, scenario: &Scenario) -> String {
+        let mut kernels: Vec<_> = self.never_started.iter().collect();
+        sort_by_key(&mut kernels, |(_, [never, _])| Reverse(*never));
+        let named = kernels.iter().take(MOST_NAMED).filter_map(|(id, [never, blocks])| {
+            Some(format!("{never} of {blocks} blocks of {}", scenario.kernels().get(id.index())?.title))
+        });
+        let more = kernels.len().saturating_sub(MOST_NAMED);
+        let named: Vec<String> = named.chain((more > 0).then(|| counted(more, "more kernel"))).collect();
+        match &*named {
+            [] => String::new(),
+            [only] => format!(", and {only} had never started"),
+            [others @ .., last] => format!(", and {} and {last} had never started", others.join(", ")),
+        }
     }
 
     /// A wait for an event that was not recorded before is no wait, which is rarely what was meant.

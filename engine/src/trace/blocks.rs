@@ -166,6 +166,22 @@ impl Trace {
         })
     }
 
+    /// How many blocks of a kernel launch have begun after all events of `at`: they are numbered in the order of
+    /// assignment. Stretches are not expanded.
+    pub fn begun_by(&self, operation: OperationId, at: Instant) -> u32 {
+        let waves = &self.waves_by_operation[self.wave_range(operation)];
+        let waves = waves.iter().filter_map(|&index| self.waves.get(index as usize));
+        let numbers = waves.filter(|wave| wave.start <= at).map(|wave| {
+            let repeated = self.stretches.get(wave.stretch as usize).map_or(0, |stretch| {
+                let cycles = at.since(wave.start).as_ns().checked_div(stretch.period.as_ns()).unwrap_or(u64::MAX);
+                stretch.blocks * u32::try_from(cycles).or_most().min(stretch.cycles - 1)
+            });
+            let own: u32 = self.parts_of(wave).iter().map(|part| u32::from(part.blocks)).sum();
+            wave.first_block + repeated + own
+        });
+        numbers.max().unwrap_or(0)
+    }
+
     /// Summed run time of the blocks of a kernel launch \[ns\], one entry for each SM and wave. What reaches beyond the
     /// end of the run does not count. Stretches are not expanded.
     pub fn block_time(&self, operation: OperationId) -> impl Iterator<Item = (u16, u128)> + '_ {

@@ -100,6 +100,16 @@ impl<'a> KernelRow<'a> {
         *self.longest_wait.get_or_init(|| self.source.summary().longest_wait(self.id()))
     }
 
+    /// How long it waited until its first block began; if some never did, in all.
+    fn waited(&self) -> Option<Duration> {
+        let start = self.kernel.first_start_ns?.since(self.kernel.launched_ns);
+        let in_all = || {
+            let waits = self.source.summary().sums_by_rule(self.id(), Instant::MAX);
+            waits.iter().fold(Duration::ZERO, |sum, (_, time)| sum.saturating_add(*time))
+        };
+        Some(self.kernel.last_start_ns.map_or_else(in_all, |_| start))
+    }
+
     /// Its blocks.
     pub(super) fn blocks(&self) -> impl Iterator<Item = BlockRow<'_, 'a>> {
         let trace = self.source.summary().trace;
@@ -135,9 +145,7 @@ pub(crate) fn kernel_columns<'a>(scenario: &Scenario) -> Vec<Column<KernelRow<'a
         Column::new("threads", "threads", |row| row.kernel.threads.into()),
         Column::data("blocks", |row| row.kernel.blocks.into()),
         Column::new("launched_ns", "launched", |row| row.kernel.launched_ns.into()),
-        Column::table("waited", |row| {
-            row.kernel.first_start_ns.map(|start| start.since(row.kernel.launched_ns)).into()
-        }),
+        Column::table("waited", |row| row.waited().into()),
         Column::table("longest for", |row| {
             let longest = row.longest_wait().filter(|(_, time)| *time > Duration::ZERO);
             longest.map(|(rule, time)| format!("{rule} ({time})")).into()
