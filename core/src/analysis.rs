@@ -24,6 +24,7 @@
 //! | analysed against simulated | [`compare()`] |
 //! | whether a run keeps what is claimed of all runs | [`Analysis::check_run()`], in each of the above that knows both |
 //! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
+//! | how many of its blocks fit at once, alone and at worst beside others | [`room_alone()`], [`sure_room()`] |
 //!
 //! `docs/analysis.md` has the proofs, and which bound is used when and is in which file; `docs/errata.md` what was
 //! wrong in print.
@@ -46,6 +47,7 @@ mod merged_sm;
 mod partitions;
 mod prepared;
 mod requirements;
+mod residency;
 mod safe_bound;
 mod search;
 mod sporadic;
@@ -75,6 +77,7 @@ pub use merged_resources::{MergedResources, PooledKernel, needs, pool};
 pub use merged_sm::{MergedKernel, MergedSm, TimeOverflow, finish_times};
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub(crate) use requirements::{ThreadSlack, slack_of_threads};
+pub use residency::{Crowd, room_alone, sure_room};
 pub use safe_bound::{BlockTimes, BoundOptions};
 pub use search::{SearchOptions, SearchResult, search};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};

@@ -112,6 +112,7 @@ mod recount;
 mod reference;
 mod registers;
 mod reproduction;
+mod residency;
 mod rtss_2017;
 mod rules;
 mod runnable;
