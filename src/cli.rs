@@ -76,6 +76,8 @@ commands! {
     Compare(Box<merged_sm::Compare>),
     /// Find each kernel's best and worst finish over all orders of simultaneous launches
     Orders(Box<kernels::Orders>),
+    /// How many blocks of each kernel are on SMs at once, never start, and fit beside the others
+    Residents(Box<kernels::Residents>),
     /// Test the merged-SM assumption on random scenarios
     MergedSm(merged_sm::MergedSm),
     /// Check measured logs against the published scheduling rules

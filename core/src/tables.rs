@@ -21,6 +21,7 @@ pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 #[doc(hidden)]
 pub use run::blame::{add_stream_waits, blame_columns, stream_waits};
 pub use run::examiner_log::ExaminerLog;
+pub use run::residents::ResidentsReport;
 #[doc(hidden)]
 pub use run::simulate_to_rows;
 

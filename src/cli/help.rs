@@ -133,7 +133,7 @@ pub(super) fn asked(command: &Command, arguments: &[OsString]) -> Result<Option<
 
 /// Commands as they are typed, and what to try. A test runs all of them, in this order and in one directory, beside the
 /// folders `scenarios`, `studies` and `witnesses`.
-const EXAMPLES: [(&str, &str); 30] = [
+const EXAMPLES: [(&str, &str); 31] = [
     ("", "gpusched simulate scenarios/rtss2017/figure-3.json"),
     ("simulate", "gpusched simulate scenarios/rtss2017/figure-3.json --queues --figure figure-3.svg"),
     ("analyze", "gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts"),
@@ -144,6 +144,7 @@ const EXAMPLES: [(&str, &str); 30] = [
     ("replay-log", "gpusched replay-log scenarios/profiles/synthetic.json --launches recorded"),
     ("convert", "gpusched convert scenarios/rtss2017/figure-3.json --horizon 4s --out mine.json"),
     ("import", "gpusched import scenarios/profiles/synthetic.json"),
+    ("residents", "gpusched residents scenarios/rtss2017/figure-3.json --at 1.7s"),
     ("occupancy", "gpusched occupancy scenarios/rtss2017/figure-3.json --device a100-40gb"),
     ("amalthea", "gpusched amalthea scenarios/amalthea/thesis-kernels-0.9.2.amxmi"),
     ("tasks", "gpusched tasks witnesses/ecrts2024/case-study.json --tests gcaps-suspend"),

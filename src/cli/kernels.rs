@@ -1,11 +1,13 @@
-//! Commands with a row for each kernel: `gpusched orders` and `gpusched occupancy`.
+//! Commands with a row for each kernel: `gpusched orders`, `gpusched residents` and `gpusched occupancy`.
 
 use clap::Args;
 use gpusched::analysis::{OccupancyReport, launch_orders, occupancy_of_scenario, orders_to_try};
 use gpusched::input::Input;
 use gpusched::profile::GpuProfile;
+use gpusched::run::Summary;
 use gpusched::scenario::LogUse;
-use gpusched::tables::OccupancyDocument;
+use gpusched::tables::{OccupancyDocument, ResidentsReport};
+use gpusched::time::Duration;
 
 use super::needs::{self, Lacking};
 use super::output::{self, Format, note, print_report};
@@ -47,6 +49,33 @@ impl Orders {
         }
         output::show_abridged(&orders.notes, note);
         print_report(&orders, self.format)
+    }
+}
+
+/// How many blocks of each kernel launch are on SMs at once, how many never start, and how many fit.
+///
+/// Kernels whose blocks wait for one another end only if all of their blocks fit: surely, if they do whichever SMs the
+/// blocks of all other kernels of the scenario are on.
+#[derive(Debug, Args)]
+pub(crate) struct Residents {
+    #[command(flatten)]
+    run: RunOptions,
+    /// What to print
+    #[arg(long, value_parser = Format::parser(), default_value_t = Format::Table)]
+    format: Format,
+    /// Tell how many are resident, have ended and have not started after all events of that instant; may be repeated
+    #[arg(long, value_name = "T", value_parser = Duration::parse)]
+    at: Vec<Duration>,
+}
+
+impl Residents {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        let scenario = self.run.read(LogUse::Unused)?;
+        let at = RunOptions::instants("--at", &self.at, &scenario)?;
+        let run = progress::simulated(&scenario, true, note)?;
+        let report = ResidentsReport { summary: Summary::of(&run), at: &at };
+        output::show_abridged(report.summary.notes(), note);
+        print_report(&report, self.format)
     }
 }
 

@@ -196,7 +196,7 @@ const TABLE: &[Need] = &[
         Needs::Noted(Lacking::Verdicts, "these rows are of the declared order; those of --verdicts depend on it"),
     ),
     need(
-        &["simulate", "compare", "analyze"],
+        &["simulate", "compare", "analyze", "residents"],
         &["seed"],
         Needs::Noted(Lacking::Draws, "nothing is drawn, neither placement nor block times nor channels"),
     ),
@@ -267,7 +267,7 @@ const TABLE: &[Need] = &[
     need(&["tasks"], &["smallest_budgets"], Needs::Format(&["table", "markdown", "json", "jsonl"])),
     need(&["replay-log"], &["sms"], Needs::Input(&[Kind::Logs])),
     need(
-        &["simulate", "analyze", "compare", "orders", "convert"],
+        &["simulate", "analyze", "compare", "orders", "residents", "convert"],
         &["vary"],
         Needs::Noted(Lacking::Variation, "no kernel has a block time that it could vary"),
     ),

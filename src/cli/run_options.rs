@@ -15,7 +15,7 @@ use gpusched::pictures::timeline::Lanes;
 use gpusched::profile::{GpuProfile, Import};
 use gpusched::scenario::{LogUse, ReadProgress, Scenario, WhatIf};
 use gpusched::spelling::option;
-use gpusched::time::Duration;
+use gpusched::time::{Duration, Instant};
 use gpusched::workload::Placement;
 
 use super::needs::{self, Kind};
@@ -55,6 +55,14 @@ impl RunOptions {
         }
         let arguments = if word == "stated" { stated } else { stated.and("vary", word) };
         Ok(Some(Self { arguments, ..self.clone() }))
+    }
+
+    /// The instants that an option names, each no later than the run may last.
+    pub(crate) fn instants(option: &str, at: &[Duration], scenario: &Scenario) -> anyhow::Result<Vec<Instant>> {
+        if let Some(at) = at.iter().find(|at| scenario.horizon.is_some_and(|horizon| **at > horizon)) {
+            bail!("{option} {at} is after the horizon, up to which the run goes");
+        }
+        Ok(at.iter().map(|&at| Instant::ZERO + at).collect())
     }
 
     /// The scenario files, for commands that take several.

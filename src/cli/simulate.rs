@@ -154,10 +154,7 @@ impl Simulate {
                  STREAM=TIME gives one"
             );
         }
-        let past_horizon = |at: &&Duration| scenario.horizon.is_some_and(|horizon| **at > horizon);
-        if let Some(at) = self.state_at.iter().find(past_horizon) {
-            bail!("--state-at {at} is after the horizon, up to which the run goes");
-        }
+        RunOptions::instants("--state-at", &self.state_at, scenario)?;
         self.figure.figure(scenario)?;
         if let Some(Some(name)) = &self.critical_path {
             scenario.thread_named(name).context("--critical-path")?;

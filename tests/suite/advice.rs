@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use crate::common::{SOURCES, directory, gpusched, stderr};
 
 /// The commands that take a scenario.
-const SCENARIO: &[&str] = &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy"];
+const SCENARIO: &[&str] = &["simulate", "analyze", "compare", "orders", "residents", "convert", "import", "occupancy"];
 
 /// The commands with the options of timelines.
 const TIMELINE: &[&str] = &["simulate", "compare", "replay-log"];
 
 /// The commands that take a profile.
 const PROFILE: &[&str] =
-    &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log", "audit"];
+    &["simulate", "analyze", "compare", "orders", "residents", "convert", "import", "occupancy", "replay-log", "audit"];
 
-const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "convert", "import", "replay-log"];
+const IMPORT: &[&str] = &["simulate", "analyze", "compare", "orders", "residents", "convert", "import", "replay-log"];
 
 /// Which commands can print what stands in a file of the sources: the longest beginning counts. Logs read the scenario
 /// beside them too; that they are told nothing of options of other commands, the second test shows. A file that serves
@@ -39,11 +39,12 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/figures.rs", &["figures"]),
     ("cli/figures.rs", &["tour"]),
     ("cli/help.rs", &["simulate"]),
+    ("cli/kernels.rs", &["residents"]),
     ("cli/measured.rs", &["audit"]),
     ("cli/merged_sm.rs", &["compare"]),
     // Options of many commands, each beside its command: a test in that file checks that there are such.
     ("cli/needs.rs", &[]),
-    ("cli/progress.rs", &["analyze", "compare", "orders"]),
+    ("cli/progress.rs", &["analyze", "compare", "orders", "residents"]),
     ("cli/run_files.rs", TIMELINE),
     ("cli/run_files.rs", &["simulate"]),
     ("cli/run_files.rs", &["simulate", "analyze", "compare"]),
@@ -67,7 +68,10 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("figures/", &["figures"]),
     ("figures/tour.rs", &["simulate"]),
     ("hosts/segments.rs", &["tasks run"]),
-    ("input/options.rs", &["simulate", "analyze", "compare", "orders", "convert", "import", "occupancy", "replay-log"]),
+    (
+        "input/options.rs",
+        &["simulate", "analyze", "compare", "orders", "residents", "convert", "import", "occupancy", "replay-log"],
+    ),
     ("logs/", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
     ("profile/rescale.rs", IMPORT),

@@ -23,6 +23,7 @@ const COMMANDS: &[&str] = &[
     "analyze LONG --max-memory 8G",
     "compare LONG --max-memory 8G",
     "orders LONG --max-memory 8G",
+    "residents LONG --max-memory 8G",
     "occupancy -",
     "convert - --out OUT/scenario.json",
     "import -",

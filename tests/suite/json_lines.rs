@@ -50,6 +50,8 @@ pub(crate) fn tables(test: &str) -> Vec<(Vec<String>, &'static str)> {
         (vec!["compare", figure], "kernels"),
         (vec!["orders", figure, "--samples", "10"], "kernels"),
         (vec!["merged-sm", "--samples", "5"], "families"),
+        (vec!["residents", figure], "residents"),
+        (vec!["residents", figure, "--at", "1s"], "residents"),
         (vec!["occupancy", figure], "kernels"),
         (vec!["import", profile], "streams"),
         (vec!["audit", profile], "cases"),

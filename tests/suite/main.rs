@@ -113,6 +113,7 @@ mod reference;
 mod registers;
 mod reproduction;
 mod residency;
+mod residents;
 mod rtss_2017;
 mod rules;
 mod runnable;

@@ -16,11 +16,12 @@ use crate::common::{directory, gpusched, gpusched_in, stderr, stdout};
 use values::{COINCIDES, EXEMPT, Input, companion, inputs, values};
 
 /// Commands whose options are drawn. The others have `--format` alone, or take minutes.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "simulate",
     "analyze",
     "compare",
     "orders",
+    "residents",
     "occupancy",
     "convert",
     "import",
@@ -34,7 +35,7 @@ const COMMANDS: [&str; 14] = [
 ];
 
 /// Commands that make a scenario of their input, and for which it counts.
-const OF_SCENARIOS: [&str; 5] = ["simulate", "analyze", "compare", "orders", "replay-log"];
+const OF_SCENARIOS: [&str; 6] = ["simulate", "analyze", "compare", "orders", "residents", "replay-log"];
 
 /// An option, and a value if it takes one.
 type Chosen = (String, Option<String>);

@@ -168,7 +168,7 @@ fn options_that_write_one_file_are_refused() {
 #[test]
 fn commands_that_take_one_scenario_say_so_of_a_second() {
     let figure = "scenarios/rtss2017/figure-3.json";
-    for command in ["orders", "occupancy", "convert"] {
+    for command in ["orders", "residents", "occupancy", "convert"] {
         let output = gpusched(&[command, figure, figure]);
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("unexpected argument"), "{}", stderr(&output));

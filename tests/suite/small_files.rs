@@ -58,6 +58,8 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "orders FILE",
             "convert FILE",
             "convert FILE --horizon 9e8s",
+            "residents FILE",
+            "residents FILE --at 5ms --format json",
             "occupancy FILE",
         ],
     ),

@@ -4,6 +4,7 @@ pub(super) mod answers;
 pub(super) mod blame;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
+pub(super) mod residents;
 mod rows;
 
 use std::cell::OnceCell;

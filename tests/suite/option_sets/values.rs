@@ -157,6 +157,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--deadline") => &["{released}=11ms"],
         ("tasks run", "--horizon") => &["50"],
         (_, "--horizon") => &["61ms", "5s"],
+        ("residents", "--at") => &["{t}"],
         (_, "--vary") => &["50..100"],
         (_, "--seed") => &["7"],
         (_, "--runnables") => &["{kernel}"],
