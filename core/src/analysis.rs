@@ -21,6 +21,7 @@
 //! | how much longer the jobs of a thread may take | `slack_of_threads` |
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
+//! | whether kernels that wait on the GPU can stand still | [`judge_progress()`] |
 //! | analysed against simulated | [`compare()`] |
 //! | whether a run keeps what is claimed of all runs | [`Analysis::check_run()`], in each of the above that knows both |
 //! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
@@ -46,6 +47,7 @@ mod merged_resources;
 mod merged_sm;
 mod partitions;
 mod prepared;
+mod progress;
 mod requirements;
 mod residency;
 mod safe_bound;
@@ -75,6 +77,10 @@ pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch
 #[doc(hidden)]
 pub use merged_resources::{MergedResources, PooledKernel, needs, pool};
 pub use merged_sm::{MergedKernel, MergedSm, TimeOverflow, finish_times};
+pub use progress::{
+    CudaPromise, HangingRun, ProgressCondition, ProgressGroup, ProgressVerdict, ProgressVerdicts, WaitingKernel,
+    judge_progress,
+};
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
 pub(crate) use requirements::{ThreadSlack, slack_of_threads};
 pub use residency::{Crowd, room_alone, sure_room};

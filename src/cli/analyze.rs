@@ -8,12 +8,15 @@ use std::thread;
 use anyhow::{Context, bail};
 use clap::Args;
 use gpusched::amalthea::ModelDemands;
-use gpusched::analysis::{BlockTimes, BoundOptions, Certificate, RequirementVerdict, Verdict, analyse_and_bound};
+use gpusched::analysis::{
+    BlockTimes, BoundOptions, Certificate, ProgressVerdict, RequirementVerdict, Verdict, analyse_and_bound,
+    judge_progress,
+};
 use gpusched::effort::{self, Progress};
 use gpusched::hosts::least_work;
 use gpusched::run::Summary;
 use gpusched::scenario::{ReleaseOrder, Scenario};
-use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, SporadicReport};
+use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, ProgressReport, SporadicReport};
 use gpusched::time::Duration;
 
 use super::needs::{self, Kind, Lacking};
@@ -62,6 +65,11 @@ pub(crate) struct Analyze {
     /// would have to be guaranteed for it. The time of --search is shared among them
     #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "order", "witness", "check"])]
     ladder: bool,
+    /// Judge in place of deadlines whether kernels that wait on the GPU for one another can stand still (docs/hang.md),
+    /// whatever the times: cannot hang, hangs (with the run), or open. --witness FILE writes that run as a scenario;
+    /// --check asks that none can hang
+    #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "ladder", "slack", "order", "certificate"])]
+    progress: bool,
     /// Also search, for each stream and host with a deadline, the slack: how much longer all its blocks, copies and CPU
     /// work may take while all that is proven stays proven
     #[arg(long, conflicts_with_all = ["sporadic", "ladder"])]
@@ -137,6 +145,7 @@ impl Analyze {
         // The threads share each search.
         files.run(scenarios, 1, self.format, |(scenario, demands), part| {
             let answer = match (self.ladder, self.sporadic) {
+                _ if self.progress => self.progress(&scenario, part),
                 (true, _) => self.ladder(&scenario, demands.as_ref(), part),
                 (_, true) => self.sporadic(&scenario, demands.as_ref(), part),
                 _ => self.one((&scenario, block_times), demands.as_ref(), part),
@@ -277,6 +286,28 @@ impl Analyze {
         self.note_assumptions(scenario, part);
         part.print(&report, out)?;
         Ok(Answer::Done)
+    }
+
+    fn progress(&self, scenario: &Scenario, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let report = ProgressReport(judge_progress(scenario));
+        ending::stop_working()?;
+        let out = part.turn()?;
+        output::show_abridged(&scenario.notes, |text| part.note(text));
+        if let Some(path) = self.search.witness.as_deref() {
+            match &report.0.hanging {
+                Some(run) => {
+                    write_bytes(path, run.scenario.to_native_json()?.as_bytes())?;
+                    note(&format!("{0} has the run that stands still; gpusched simulate {0} shows it", path.display()));
+                }
+                None => note(&format!(
+                    "--witness: no run was found that stands still, so {} is not written",
+                    path.display()
+                )),
+            }
+        }
+        part.print(&report, out)?;
+        let cannot = report.0.groups.iter().all(|group| group.verdict == ProgressVerdict::CannotHang);
+        Ok(if self.check && !cannot { Answer::No } else { Answer::Done })
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {

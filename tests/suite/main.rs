@@ -61,6 +61,7 @@ mod graham;
 mod graphs;
 #[cfg(target_os = "linux")]
 mod green_contexts;
+mod hang;
 mod hardware;
 mod help;
 mod host_audit;

@@ -119,6 +119,7 @@ pub fn sure_room(catalogue: &Catalogue, kernel: KernelId, stream: StreamId, othe
     let is_own = |other: &Crowd| catalogue.process_of(other.stream) == Some(room.process);
     let meets = |other: &Crowd| other.blocks > 0 && room.sms.iter().any(|sm| enables(other, *sm));
     if catalogue.is_limited_client(room.process)
+        && device.gpus() == 1
         && !catalogue.has_partition(room.process)
         && room.sms.len() < device.sms as usize
         && others.iter().any(|other| is_own(other) || meets(other))

@@ -133,16 +133,28 @@ impl Standstill {
         if ordered.len() > MOST {
             said.push(format!("{} more wait", ordered.len() - MOST));
         }
-        if !self.circle.is_empty() {
-            let names: Vec<String> =
-                self.circle.iter().chain(self.circle.first()).map(|place| self.waits[*place].in_short()).collect();
-            said.push(format!("in a circle: {}", names.join(", which needs ")));
-        }
+        said.extend(self.circle_in_words());
         said
+    }
+
+    /// The circle in a sentence, if there is one.
+    pub fn circle_in_words(&self) -> Option<String> {
+        let places = self.circle.iter().chain(self.circle.first());
+        let names: Vec<String> = places.map(|place| self.waits[*place].in_short()).collect();
+        (!names.is_empty()).then(|| format!("in a circle: {}", names.join(", which needs ")))
     }
 }
 
 impl StillWait {
+    /// Where its blocks are, in words.
+    pub fn place(&self) -> &'static str {
+        match (self.blocks, self.on_sms) {
+            (Some(_), true) => "on their SMs",
+            (Some(_), false) => "never started",
+            (None, _) => "in its stream",
+        }
+    }
+
     fn in_short(&self) -> String {
         match (self.blocks, self.on_sms) {
             (Some(blocks), true) => format!("{} of {}", counted(blocks, "waiting block"), self.operation),

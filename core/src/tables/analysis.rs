@@ -1,6 +1,7 @@
 //! What was concluded of one scenario without running it, with releases that are known or not.
 
 pub(super) mod merged_sm;
+pub(super) mod progress;
 pub(super) mod verdicts;
 
 use std::collections::BTreeMap;

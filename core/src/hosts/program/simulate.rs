@@ -173,7 +173,7 @@ pub enum ProgramError {
     /// Blocks, streams or hosts that wait for one another.
     #[error(
         "no analysis of times knows blocks that wait for others, cooperative launches or counters: `gpusched simulate` runs \
-         this scenario, and nothing bounds its times"
+         this scenario, `gpusched analyze --progress` says whether it can hang, and nothing bounds its times"
     )]
     Synchronization,
     /// Nothing is left to happen, and a thread still waits: threads that cross two barriers in opposite order.

@@ -73,6 +73,23 @@ impl Catalogue {
         }
     }
 
+    /// Whose EE queues kernels of a stream enter: two streams with the same number share them.
+    pub fn owner_of_queues(&self, stream: StreamId) -> usize {
+        let Some(spec) = self.streams.get(stream.index()) else { return 0 };
+        if self.is_time_sliced() { spec.process.index() } else { self.queues_of(spec) }
+    }
+
+    /// Whether streams of one process or green context are more than the channels that they take.
+    pub fn shares_channels(&self) -> bool {
+        let mut streams: BTreeMap<(ProcessId, Option<GreenContextId>), u32> = BTreeMap::new();
+        (0..).map(StreamId).zip(self.streams.iter()).any(|(id, stream)| {
+            let own = self.work_queues_of(id);
+            let pool = streams.entry((stream.process, own.map(|(green, _)| green))).or_default();
+            *pool += 1;
+            own.map(|(_, queues)| queues).or(self.device.channels).is_some_and(|channels| *pool > channels)
+        })
+    }
+
     /// By process, the first process that shares its context and EE queues: one that takes turns shares them with
     /// nobody, nor does a client of MPS with a part of the SMs.
     pub(super) fn queue_contexts(&self) -> Vec<ProcessId> {

@@ -1,0 +1,267 @@
+//! Whether kernels that wait on the GPU for one another can stand still for good: proven that they cannot, a run in
+//! which they do, or open.
+//!
+//! Times count for nothing here: what is proven holds for all of them. The conditions are those of `docs/hang.md`,
+//! which `proofs/barriers.v` and the files behind it prove; where none holds, runs are tried, and then all states of
+//! small scenarios are looked at.
+
+mod conditions;
+mod hunt;
+mod model;
+mod states;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+pub use conditions::ProgressCondition;
+use conditions::{Part, System};
+pub use hunt::HangingRun;
+use model::Pass;
+use states::Explored;
+
+use crate::device::Preemption;
+use crate::limits::count_turn;
+use crate::named::named;
+use crate::scenario::Scenario;
+use crate::time::Duration;
+
+named! {
+    /// Whether kernels that wait for one another can stand still.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum ProgressVerdict: ALL, Serialize {
+        /// In no run, under the rules of the model.
+        CannotHang = "cannot hang",
+        /// In the run that is told.
+        Hangs = "hangs",
+        /// Neither is known.
+        Open = "open",
+    }
+}
+
+/// Whether the kernels of a scenario can stand still.
+#[derive(Debug, Clone)]
+pub struct ProgressVerdicts {
+    /// Kernels that wait for one another, by group.
+    pub groups: Vec<ProgressGroup>,
+    /// A run that stands still, if one was found.
+    pub hanging: Option<HangingRun>,
+    /// Runs that were tried.
+    pub runs_tried: u64,
+    /// What the verdicts rest on.
+    pub assumptions: Vec<String>,
+}
+
+/// Kernels that wait for one another on the GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgressGroup {
+    /// Whether they can stand still.
+    pub verdict: ProgressVerdict,
+    /// Why they cannot.
+    pub condition: Option<ProgressCondition>,
+    /// What lacks for a proof, or in which way they hang.
+    pub why: Vec<String>,
+    /// What CUDA itself promises of them.
+    pub promise: CudaPromise,
+    /// Its kernels, by stream.
+    pub kernels: Vec<WaitingKernel>,
+}
+
+/// A kernel of a group, and the room that it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaitingKernel {
+    /// Its title.
+    pub kernel: String,
+    /// Where it is launched.
+    pub stream: String,
+    /// Blocks that have to be there at once.
+    pub needed: u32,
+    /// Blocks that fit alone.
+    pub alone: u32,
+    /// Blocks that fit at once whichever SMs the others that wait take.
+    pub sure: u32,
+}
+
+named! {
+    /// What CUDA promises of kernels that wait on the GPU, whatever the rules of the model are: the execution model of
+    /// CUDA C++ (NVIDIA), forward progress.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum CudaPromise: ALL, Serialize {
+        /// Once a thread of a cooperative grid has begun, all of the grid gets on.
+        Cooperative = "promised: each is a cooperative grid that waits for itself alone",
+        /// What they wait for is done before they begin.
+        Order = "promised: what is waited for has ended before",
+        /// Nothing is promised between grids, nor between blocks of one that is not cooperative.
+        None = "not promised: CUDA lets blocks of other grids, and of grids that are not cooperative, starve",
+    }
+}
+
+/// Judges a scenario.
+pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
+    let system = System::of(scenario);
+    let parts = system.parts();
+    let mut unknown: Vec<String> = system.program.unknown.iter().cloned().collect();
+    let time_slicing = scenario.device().time_slicing;
+    if scenario.catalogue.is_time_sliced() && time_slicing.preemption == Preemption::BlockEnd {
+        unknown
+            .push("blocks of a context that wait keep the GPU from all other contexts (preemption: block-end)".into());
+    }
+    let proven: Vec<Result<ProgressCondition, Vec<String>>> =
+        parts.iter().map(|part| prove(&system, part, &unknown)).collect();
+    let (mut hanging, mut runs_tried) = (None, 0);
+    if proven.iter().any(Result::is_err) {
+        (hanging, runs_tried) = hunt::hunt(scenario);
+    }
+    let mut groups = Vec::new();
+    for (part, proven) in parts.iter().zip(proven) {
+        // What no condition proves may be small enough for all of its states.
+        let explored = match &proven {
+            Err(_) if hanging.is_none() && unknown.is_empty() => Some(states::explore(&system, part)),
+            _ => None,
+        };
+        for group in groups_of(&system, part) {
+            groups.push(judged(&system, part, &group, &proven, explored, hanging.as_ref()));
+        }
+    }
+    ProgressVerdicts { groups, hanging, runs_tried, assumptions: assumptions(scenario) }
+}
+
+/// The condition that a part meets, or what lacks of all.
+fn prove(system: &System<'_>, part: &Part, unknown: &[String]) -> Result<ProgressCondition, Vec<String>> {
+    if !unknown.is_empty() {
+        return Err(unknown.to_vec());
+    }
+    if !system.ends_with_room(part) {
+        return Err(vec![
+            "even with room for all blocks, some wait for what never comes, or perhaps comes first".into(),
+        ]);
+    }
+    if let Some(condition) = system.one_queue(part) {
+        return Ok(condition);
+    }
+    let lacks = system.lacks(part);
+    if lacks.is_empty() {
+        return Ok(ProgressCondition::SureRoom);
+    }
+    let said = lacks.iter().map(|lack| {
+        let (kernel, stream) = names(system, lack.item);
+        format!("{kernel} ({stream}): {} needed, {} sure", lack.needed, lack.sure)
+    });
+    Err(said.collect())
+}
+
+/// Launches of a part that wait for one another's counters.
+fn groups_of(system: &System<'_>, part: &Part) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(BTreeSet<usize>, Vec<usize>)> = Vec::new();
+    for &item in &part.items {
+        let Some(launch) = system.launch(item) else { continue };
+        count_turn();
+        let counters: BTreeSet<usize> = launch
+            .passes
+            .iter()
+            .map(|pass| match *pass {
+                Pass::Signal(own) | Pass::Await(own, _) => own,
+            })
+            .collect();
+        if counters.is_empty() {
+            continue;
+        }
+        let (mut met, rest): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|(other, _)| !other.is_disjoint(&counters));
+        let mut joined = (counters, vec![item]);
+        for (other, items) in met.drain(..) {
+            joined.0.extend(other);
+            joined.1.extend(items);
+        }
+        joined.1.sort_unstable();
+        groups = rest;
+        groups.push(joined);
+    }
+    let waits = |items: &Vec<usize>| items.iter().any(|item| system.waiting.contains(item));
+    let mut groups: Vec<Vec<usize>> = groups.into_iter().map(|(_, items)| items).filter(waits).collect();
+    groups.sort();
+    groups
+}
+
+fn names(system: &System<'_>, item: usize) -> (String, String) {
+    let catalogue = &system.scenario.catalogue;
+    let kernel = system.launch(item).and_then(|launch| catalogue.kernels().get(launch.kernel.index()));
+    let stream = system.program.items[item].stream.and_then(|id| catalogue.streams().get(id.index()));
+    (
+        kernel.map_or_else(String::new, |kernel| kernel.title.to_string()),
+        stream.map_or_else(String::new, |spec| spec.name.to_string()),
+    )
+}
+
+fn judged(
+    system: &System<'_>,
+    part: &Part,
+    group: &[usize],
+    proven: &Result<ProgressCondition, Vec<String>>,
+    explored: Option<Explored>,
+    hanging: Option<&HangingRun>,
+) -> ProgressGroup {
+    let mut kernels: BTreeMap<(String, String), WaitingKernel> = BTreeMap::new();
+    for &item in group {
+        let (kernel, stream) = names(system, item);
+        let Some(room) = system.room(part, item) else { continue };
+        let alone = system.alone(item);
+        let own = kernels.entry((kernel.clone(), stream.clone()));
+        let row = own.or_insert(WaitingKernel { kernel, stream, needed: room.needed, alone, sure: room.sure });
+        row.needed = row.needed.max(room.needed);
+        row.sure = row.sure.min(room.sure);
+    }
+    let is_stuck = |item: usize| {
+        let launch = system.launch(item).zip(system.program.items[item].stream);
+        launch.zip(hanging).is_some_and(|((launch, stream), run)| run.stuck.contains(&(launch.kernel, stream)))
+    };
+    let hangs = group.iter().any(|&item| is_stuck(item));
+    let (verdict, condition, why) = match (proven, explored) {
+        (Ok(condition), _) => (ProgressVerdict::CannotHang, Some(*condition), Vec::new()),
+        (Err(_), _) if hangs => {
+            let changed = hanging.map_or(&[][..], |run| &run.changed);
+            let how = if changed.is_empty() {
+                "in the run of the scenario as it is".to_owned()
+            } else {
+                format!("in a run with other choices of {}", changed.join(", "))
+            };
+            (ProgressVerdict::Hangs, None, vec![how])
+        }
+        (Err(_), Some(Explored::NoStandstill)) => {
+            (ProgressVerdict::CannotHang, Some(ProgressCondition::AllStates), Vec::new())
+        }
+        (Err(lacks), explored) => {
+            let mut why = lacks.clone();
+            why.extend(explored.and_then(Explored::in_words));
+            (ProgressVerdict::Open, None, why)
+        }
+    };
+    let all = |holds: &dyn Fn(usize) -> bool| group.iter().all(|&item| holds(item));
+    let whole = |item: usize| {
+        !system.waiting.contains(&item)
+            || system.launch(item).is_some_and(|launch| launch.is_cooperative) && system.waits_for_itself(item)
+    };
+    let promise = match () {
+        () if all(&|item| !system.waiting.contains(&item)) => CudaPromise::Order,
+        () if all(&whole) => CudaPromise::Cooperative,
+        () => CudaPromise::None,
+    };
+    ProgressGroup { verdict, condition, why, promise, kernels: kernels.into_values().collect() }
+}
+
+/// What a verdict rests on, besides the rules of the model.
+fn assumptions(scenario: &Scenario) -> Vec<String> {
+    let mut all = vec![
+        "blocks take what the scenario states of their SM: where registers or shared memory are not stated, none"
+            .to_owned(),
+        "every launch is made, and none but those of the scenario, as long as a run of it goes".to_owned(),
+        "the split between L1 and shared memory keeps no block from an SM that has room by the numbers".to_owned(),
+    ];
+    if scenario.device().block_gap > Duration::ZERO {
+        all.push("what a block held comes free after the block gap".to_owned());
+    }
+    if scenario.device().gpus() > 1 {
+        all.push("GPUs see one another's counters".to_owned());
+    }
+    all
+}

@@ -1,0 +1,318 @@
+//! What a scenario's hosts and streams do without its times: what is launched after what, which counters each waits for
+//! or changes, and what is not known of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::limits::count_turn;
+use crate::scenario::{HostThread, Scenario, Step};
+use crate::time::Duration;
+use crate::workload::{CounterValue, EventId, KernelId, PointAction, StreamId, ValueId};
+
+/// Operations and waits of hosts at most.
+const MOST_ITEMS: usize = 2_000;
+
+/// A counter: a stated one by number, or behind all of these one of a single launch, which a grid barrier is.
+pub(super) type Counter = usize;
+
+/// A point of a block's time, with grid barriers as signals and waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pass {
+    Signal(Counter),
+    Await(Counter, u64),
+}
+
+/// A launch.
+#[derive(Debug, Clone)]
+pub(super) struct Launch {
+    pub(super) kernel: KernelId,
+    pub(super) blocks: u64,
+    pub(super) is_cooperative: bool,
+    pub(super) passes: Vec<Pass>,
+    /// Whose EE queue it enters, and how urgent that is: the smaller the more.
+    pub(super) owner: usize,
+    pub(super) level: usize,
+}
+
+/// Something that begins once all before it has ended, and ends.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Item {
+    /// Where it is submitted; `None`: a wait of a host.
+    pub(super) stream: Option<StreamId>,
+    pub(super) launch: Option<Launch>,
+    /// What has surely ended before it begins, but for what that is behind itself.
+    pub(super) after: Vec<usize>,
+    /// What may have to end before it begins: it depends on times whether it does.
+    pub(super) perhaps_after: Vec<usize>,
+    pub(super) needs: Option<(Counter, u64)>,
+    pub(super) writes: Option<(Counter, u64)>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Program {
+    pub(super) items: Vec<Item>,
+    /// What nothing is known of, so that nothing can be proven.
+    pub(super) unknown: BTreeSet<String>,
+}
+
+impl Program {
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        let mut reader = Reader::new(scenario);
+        for (number, thread) in scenario.threads.iter().enumerate() {
+            reader.thread(number, thread);
+        }
+        reader.join_threads();
+        reader.note_unknown();
+        reader.program
+    }
+
+    /// Launches, with their numbers among the items.
+    pub(super) fn launches(&self) -> impl Iterator<Item = (usize, &Launch)> {
+        self.items.iter().enumerate().filter_map(|(number, item)| Some((number, item.launch.as_ref()?)))
+    }
+
+    /// By item: all that has surely ended before it begins, in ascending order.
+    pub(super) fn surely_before(&self) -> Vec<Vec<usize>> {
+        let mut before: Vec<Vec<usize>> = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            count_turn();
+            // Each comes behind what it is after.
+            let mut all: Vec<usize> =
+                item.after.iter().flat_map(|&one| before[one].iter().copied().chain([one])).collect();
+            all.sort_unstable();
+            all.dedup();
+            before.push(all);
+        }
+        before
+    }
+}
+
+struct Reader<'s> {
+    scenario: &'s Scenario,
+    program: Program,
+    /// By stream, the last operation of each thread that submits there.
+    last: BTreeMap<StreamId, BTreeMap<usize, usize>>,
+    /// By event, its last record by thread, and whether it is one at launch completion.
+    records: BTreeMap<EventId, BTreeMap<usize, usize>>,
+    /// All records of an event, and all waits for it, with their threads.
+    all_records: BTreeMap<EventId, Vec<(usize, usize)>>,
+    all_waits: BTreeMap<EventId, Vec<(usize, usize)>>,
+    next_counter: Counter,
+}
+
+impl<'s> Reader<'s> {
+    fn new(scenario: &'s Scenario) -> Self {
+        Self {
+            scenario,
+            program: Program::default(),
+            last: BTreeMap::new(),
+            records: BTreeMap::new(),
+            all_records: BTreeMap::new(),
+            all_waits: BTreeMap::new(),
+            next_counter: scenario.catalogue.counters().len(),
+        }
+    }
+
+    fn unknown(&mut self, what: impl Into<String>) {
+        self.program.unknown.insert(what.into());
+    }
+
+    /// How many iterations of a thread there are in a run.
+    fn iterations(&mut self, thread: &HostThread) -> u64 {
+        let by_horizon = self.scenario.horizon.zip(thread.period.filter(|period| *period > Duration::ZERO));
+        let by_horizon = by_horizon.map(|(horizon, period)| horizon.as_ns() / period.as_ns() + 1);
+        match thread.iterations.map_or(by_horizon, |all| Some(by_horizon.map_or(all, |by| by.min(all)))) {
+            Some(all) if thread.time_limit.is_none() && thread.until.is_none() => all,
+            _ => {
+                self.unknown(format!("how often host {:?} comes depends on times", thread.label));
+                1
+            }
+        }
+    }
+
+    fn thread(&mut self, number: usize, thread: &HostThread) {
+        let mut host: Option<usize> = None;
+        for _ in 0..self.iterations(thread) {
+            let mut place = 0;
+            let mut left: BTreeMap<usize, u64> = BTreeMap::new();
+            while let Some(&step) = thread.steps.get(place) {
+                count_turn();
+                if self.program.items.len() >= MOST_ITEMS {
+                    self.unknown(format!("more than {MOST_ITEMS} operations are launched"));
+                    return;
+                }
+                place += 1;
+                if let Step::Repeat { from, times } = step {
+                    let left = left.entry(place).or_insert(times.saturating_sub(1));
+                    if *left > 0 {
+                        *left -= 1;
+                        place = from as usize;
+                    } else {
+                        *left = times.saturating_sub(1);
+                    }
+                    continue;
+                }
+                self.step(number, step, &mut host);
+            }
+        }
+    }
+
+    fn value(&self, value: ValueId) -> (Counter, u64) {
+        let CounterValue { counter, value } = self.scenario.catalogue.values()[value.index()];
+        (counter.index(), value)
+    }
+
+    fn step(&mut self, thread: usize, step: Step, host: &mut Option<usize>) {
+        if let Some((_, stream)) = step.submission() {
+            let item = Item { stream: Some(stream), after: host.iter().copied().collect(), ..Item::default() };
+            self.submit(thread, step, stream, item);
+            return;
+        }
+        let own_last = |last: &BTreeMap<StreamId, BTreeMap<usize, usize>>, stream: StreamId| {
+            last.get(&stream).and_then(|by| by.get(&thread)).copied()
+        };
+        let mut item = Item { after: host.iter().copied().collect(), ..Item::default() };
+        match step {
+            Step::AwaitValue(value) => item.needs = Some(self.value(value)),
+            Step::SetValue(value) => item.writes = Some(self.value(value)),
+            Step::SynchronizeStream(stream) => item.after.extend(own_last(&self.last, stream)),
+            Step::AwaitLast => {
+                let own = self.last.values().filter_map(|by| by.get(&thread)).copied().max();
+                item.after.extend(own);
+            }
+            Step::SynchronizeDevice | Step::Free => {
+                item.after.extend(self.last.values().filter_map(|by| by.get(&thread)).copied());
+                if self.scenario.threads.len() > 1 {
+                    let process = self.scenario.threads[thread].process;
+                    let is_other = |(number, other): (usize, &HostThread)| {
+                        number != thread && other.process == process && other.submits()
+                    };
+                    if self.scenario.threads.iter().enumerate().any(is_other) {
+                        self.unknown("a host waits for the whole device, for whatever other hosts have submitted then");
+                    }
+                }
+            }
+            Step::SynchronizeEvent(event) => item.after.extend(self.record_for(thread, event)),
+            Step::Barrier(_) => {
+                self.unknown("hosts wait for one another at barriers");
+                return;
+            }
+            _ => return,
+        }
+        self.program.items.push(item);
+        *host = Some(self.program.items.len() - 1);
+    }
+
+    fn record_for(&self, thread: usize, event: EventId) -> Option<usize> {
+        self.records.get(&event)?.get(&thread).copied()
+    }
+
+    fn submit(&mut self, thread: usize, step: Step, stream: StreamId, mut item: Item) {
+        let catalogue = &self.scenario.catalogue;
+        let number = self.program.items.len();
+        item.after.extend(self.last.get(&stream).and_then(|by| by.get(&thread)));
+        self.add_null_stream(thread, stream, &mut item);
+        match step {
+            Step::Launch(kernel, _) => item.launch = self.launch(kernel, stream),
+            Step::WaitValue(value, _) => item.needs = Some(self.value(value)),
+            Step::WriteValue(value, _) => item.writes = Some(self.value(value)),
+            Step::Record(event, _) => {
+                if catalogue.is_programmatic_event(event) {
+                    self.program.unknown.insert("programmatic launches overlap".to_owned());
+                }
+                self.records.entry(event).or_default().insert(thread, number);
+                self.all_records.entry(event).or_default().push((thread, number));
+            }
+            Step::Wait(event, _) => {
+                if let Some(record) = self.record_for(thread, event) {
+                    // At launch completion it is over when all blocks have begun, or later: best effort.
+                    let at_launch = catalogue.is_launch_completion_event(event);
+                    if at_launch { &mut item.perhaps_after } else { &mut item.after }.push(record);
+                }
+                self.all_waits.entry(event).or_default().push((thread, number));
+            }
+            _ => {}
+        }
+        item.after.sort_unstable();
+        item.after.dedup();
+        self.program.items.push(item);
+        self.last.entry(stream).or_default().insert(thread, number);
+    }
+
+    /// N1, N2, within what one thread submits.
+    fn add_null_stream(&self, thread: usize, stream: StreamId, item: &mut Item) {
+        let catalogue = &self.scenario.catalogue;
+        let spec = |id: StreamId| catalogue.streams().get(id.index());
+        let Some(own) = spec(stream).filter(|own| own.blocking) else { return };
+        let is_null = catalogue.is_null_stream(stream);
+        for (&other, by) in self.last.iter().filter(|(other, _)| **other != stream) {
+            let holds = catalogue.is_null_stream(other) != is_null
+                && spec(other).is_some_and(|spec| spec.blocking && spec.process == own.process);
+            item.after.extend(by.get(&thread).filter(|_| holds));
+        }
+    }
+
+    fn launch(&mut self, kernel: KernelId, stream: StreamId) -> Option<Launch> {
+        let catalogue = &self.scenario.catalogue;
+        let (known, spec) = (catalogue.kernels().get(kernel.index())?, catalogue.streams().get(stream.index())?);
+        let blocks = u64::from(known.blocks);
+        let mut passes = Vec::new();
+        let barriers = self.next_counter;
+        for (place, point) in known.synchronization().into_iter().flat_map(|all| all.points.iter().enumerate()) {
+            match point.action {
+                PointAction::Signal(counter) => passes.push(Pass::Signal(counter.index())),
+                PointAction::Wait(wanted) => passes.push(Pass::Await(wanted.counter.index(), wanted.value)),
+                PointAction::GridSync => {
+                    let before = known.synchronization().map_or(0, |all| all.barriers_before(place));
+                    passes.extend([Pass::Signal(barriers), Pass::Await(barriers, (before + 1) * blocks)]);
+                }
+            }
+        }
+        self.next_counter +=
+            usize::from(passes.iter().any(|pass| matches!(pass, Pass::Signal(own) if *own == barriers)));
+        let is_cooperative = known.synchronization().is_some_and(|all| all.is_cooperative);
+        let (owner, level) = (catalogue.owner_of_queues(stream), spec.level());
+        Some(Launch { kernel, blocks, is_cooperative, passes, owner, level })
+    }
+
+    /// What waits of one thread for records of another come to: it depends on times.
+    fn join_threads(&mut self) {
+        for (event, waits) in &self.all_waits {
+            let records = self.all_records.get(event).map_or(&[][..], Vec::as_slice);
+            for (thread, wait) in waits {
+                let others = records.iter().filter(|(of, _)| of != thread).map(|(_, record)| *record);
+                self.program.items[*wait].perhaps_after.extend(others);
+            }
+        }
+    }
+
+    fn note_unknown(&mut self) {
+        let (scenario, catalogue) = (self.scenario, &self.scenario.catalogue);
+        let by_several = self.last.iter().find(|(_, by)| by.len() > 1).map(|(stream, _)| *stream);
+        if let Some(spec) = by_several.and_then(|stream| catalogue.streams().get(stream.index())) {
+            self.unknown(format!("several hosts submit to stream {:?}: in which order depends on times", &*spec.name));
+        }
+        if scenario.kernels().iter().any(|kernel| kernel.programmatic().is_dependent) {
+            self.unknown("programmatic launches overlap");
+        }
+        let nulls: BTreeSet<usize> = self
+            .last
+            .iter()
+            .filter(|(id, _)| catalogue.is_null_stream(**id))
+            .flat_map(|(_, by)| by.keys().copied())
+            .collect();
+        let blocking = self.last.iter().filter(|(id, _)| {
+            !catalogue.is_null_stream(**id) && catalogue.streams().get(id.index()).is_some_and(|spec| spec.blocking)
+        });
+        let others: BTreeSet<usize> = blocking.flat_map(|(_, by)| by.keys().copied()).collect();
+        if !nulls.is_empty() && !others.is_empty() && nulls.union(&others).count() > 1 {
+            self.unknown("the NULL stream and blocking streams of other hosts wait for one another as times have it");
+        }
+        if scenario.threads.iter().any(|thread| thread.core.is_some_and(|share| share.spins)) {
+            self.unknown("a host that spins may keep others of its core from launching");
+        }
+        if catalogue.shares_channels() {
+            self.unknown("streams share hardware channels, in which one waits behind another");
+        }
+    }
+}

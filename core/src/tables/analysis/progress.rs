@@ -1,0 +1,96 @@
+//! Whether kernels that wait on the GPU can stand still, as a report.
+
+use crate::analysis::{ProgressCondition, ProgressGroup, ProgressVerdict, ProgressVerdicts, WaitingKernel};
+use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
+use crate::run::StillWait;
+
+/// The verdicts of a scenario, group by group.
+#[derive(Debug)]
+pub struct ProgressReport(pub ProgressVerdicts);
+
+/// A kernel of a group, and the group, numbered from 1.
+type GroupRow<'a> = (usize, &'a ProgressGroup, &'a WaitingKernel);
+
+fn columns<'a>() -> [Column<GroupRow<'a>>; 10] {
+    [
+        Column::new("group", "group", |row: &GroupRow<'_>| row.0.into()),
+        Column::new("kernel", "kernel", |row: &GroupRow<'_>| row.2.kernel.as_str().into()).left(),
+        Column::new("stream", "stream", |row: &GroupRow<'_>| row.2.stream.as_str().into()).left(),
+        Column::new("needed", "needed", |row: &GroupRow<'_>| row.2.needed.into()),
+        Column::new("alone", "alone", |row: &GroupRow<'_>| row.2.alone.into()),
+        Column::new("sure", "sure", |row: &GroupRow<'_>| row.2.sure.into()),
+        Column::new("verdict", "verdict", |row: &GroupRow<'_>| row.1.verdict.name().into()).left(),
+        Column::data("condition", |row: &GroupRow<'_>| row.1.condition.map(ProgressCondition::name).into()),
+        Column::data("why", |row: &GroupRow<'_>| row.1.why.join("; ").into()),
+        Column::data("cuda_promises", |row: &GroupRow<'_>| row.1.promise.name().into()),
+    ]
+}
+
+fn wait_columns<'a>() -> [Column<&'a StillWait>; 5] {
+    [
+        Column::new("operation", "stands still", |wait: &&StillWait| wait.operation.as_str().into()).left(),
+        Column::new("blocks", "blocks", |wait: &&StillWait| wait.blocks.into()),
+        Column::new("on_sms", "where", |wait: &&StillWait| wait.place().into()).left(),
+        Column::new("rule", "rule", |wait: &&StillWait| wait.rule.name().into()).left(),
+        Column::new("what", "for what", |wait: &&StillWait| wait.what.as_str().into()).left(),
+    ]
+}
+
+impl ProgressReport {
+    fn rows(&self) -> impl Iterator<Item = GroupRow<'_>> {
+        let groups = (1..).zip(&self.0.groups);
+        groups.flat_map(|(number, group)| group.kernels.iter().map(move |kernel| (number, group, kernel)))
+    }
+}
+
+impl Report for ProgressReport {
+    const TABLE: &'static str = "kernels";
+
+    fn document<D: DocumentWriter>(&self, to: &mut D) -> Result<(), D::Error> {
+        to.rows("kernels", &columns(), self.rows())?;
+        to.entry("runs_tried", &self.0.runs_tried)?;
+        if let Some(run) = &self.0.hanging {
+            to.entry("changed", &run.changed)?;
+            to.entry("launches", &run.launches)?;
+            to.entry("standstill", &run.standstill)?;
+        }
+        to.entry("assumptions", &self.0.assumptions)
+    }
+
+    fn text(&self, page: &mut Page) {
+        if self.0.groups.is_empty() {
+            page.line("nothing waits on the GPU for what may come later: cannot hang");
+            return;
+        }
+        page.trimmed_table(&columns(), self.rows());
+        page.blank();
+        for (number, group) in (1..).zip(&self.0.groups) {
+            let why = match group.condition {
+                Some(condition) => condition.name().to_owned(),
+                None => group.why.join("; "),
+            };
+            page.item(&format!("group {number} {}: {why}", said(group.verdict)));
+            page.item(&format!("by CUDA {}", group.promise.name()));
+        }
+        if let Some(run) = &self.0.hanging {
+            page.blank();
+            page.line(&format!("the run that stands still at {}: launches, in this order:", run.standstill.at_ns));
+            page.line(&run.launches.join(", "));
+            page.trimmed_table(&wait_columns(), &run.standstill.waits);
+            if let Some(said) = run.standstill.circle_in_words() {
+                page.line(&said);
+            }
+        }
+        page.blank();
+        page.line("needed: blocks that have to be there at once; alone: that fit on an empty GPU; sure: that fit whichever SMs \
+                   the others that wait take");
+        page.line(&format!("under the rules of the model, if {}", self.0.assumptions.join("; ")));
+    }
+}
+
+fn said(verdict: ProgressVerdict) -> &'static str {
+    match verdict {
+        ProgressVerdict::Open => "is open",
+        known => known.name(),
+    }
+}
