@@ -14,7 +14,7 @@ made with :class:`ScenarioBuilder`.
 1000000
 
 What runs: :func:`simulate`, :func:`run_tasks`, :func:`evr`, :func:`run_host` (a scheduler of one's own). What is computed
-without running: :func:`analyze`, :func:`compare`, :func:`orders`, :func:`tasks`, :func:`warps`, :func:`occupancy`. What was
+without running: :func:`analyze`, :func:`compare`, :func:`orders`, :func:`residents`, :func:`tasks`, :func:`warps`, :func:`occupancy`. What was
 measured: :func:`audit`, :func:`import_profile`. Many runs: :class:`Study`.
 
 What is wrong in a file or a dict raises :class:`InputError`, with the line and the field.
@@ -65,6 +65,7 @@ __all__ = [
     "import_profile",
     "occupancy",
     "orders",
+    "residents",
     "run_host",
     "run_tasks",
     "set_memory_limit",
@@ -131,7 +132,7 @@ if simulate.__doc__:
 @_keywords
 def analyze(
     scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, ladder=False, slack=False,
-    **options
+    progress=False, **options
 ):
     """Is each deadline met, at worst? As ``gpusched analyze``; options as for :func:`simulate`.
 
@@ -149,6 +150,9 @@ def analyze(
     be released. With ``ladder`` it has ``deadlines`` alone: each under weaker and stronger assumptions, and the weakest under
     which it is proven. With ``slack`` it has ``slack`` too: how much longer all that a stream or host does may take while
     what is proven stays proven.
+
+    With ``progress`` it has ``kernels`` with a ``verdict`` of another kind: whether kernels that wait on the GPU for one another
+    can stand still (``"cannot hang"``, ``"hangs"`` or ``"open"``), whatever the times; ``witness`` is the run in which they do.
     """
     return Analysis(
         _gpusched.analyze(
@@ -160,6 +164,7 @@ def analyze(
             order=order,
             ladder=ladder,
             slack=slack,
+            progress=progress,
             **options,
         )
     )
@@ -180,6 +185,15 @@ def orders(scenario, *, samples=10_000, **options):
     :func:`simulate`.
     """
     return Result(_gpusched.orders(scenario, samples=samples, **options))
+
+
+@_keywords
+def residents(scenario, *, at=(), **options):
+    """Which blocks of each launch are on SMs, and how many fit there, as ``gpusched residents``; options as for :func:`simulate`.
+
+    ``residents`` of the result has a row for each launch; with ``at``, a list of times, one for each launch and time.
+    """
+    return Result(_gpusched.residents(scenario, at=list(at), **options))
 
 
 @_keywords

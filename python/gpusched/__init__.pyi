@@ -48,6 +48,7 @@ __all__ = [
     "import_profile",
     "occupancy",
     "orders",
+    "residents",
     "run_host",
     "run_tasks",
     "set_memory_limit",
@@ -116,10 +117,12 @@ def analyze(
     order: str | None = None,
     ladder: bool = False,
     slack: bool = False,
+    progress: bool = False,
     **options: Unpack[_Options],
 ) -> Analysis: ...
 def compare(scenario: _Wanted, **options: Unpack[_Options]) -> Comparison: ...
 def orders(scenario: _Wanted, *, samples: int = 10_000, **options: Unpack[_Options]) -> Result: ...
+def residents(scenario: _Wanted, *, at: Sequence[_Time] = (), **options: Unpack[_Options]) -> Result: ...
 def audit(
     what: Run | _Path | Sequence[_Path],
     *,

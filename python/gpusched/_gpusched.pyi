@@ -22,6 +22,7 @@ __all__ = [
     "simulate",
     "analyze",
     "orders",
+    "residents",
     "evr",
     "import_profile",
     "run_tasks",
@@ -202,9 +203,11 @@ def analyze(
     order: str | None = None,
     ladder: bool = False,
     slack: bool = False,
+    progress: bool = False,
     **options: Any,
 ) -> Document: ...
 def orders(scenario: Any, *, samples: int, **options: Any) -> Document: ...
+def residents(scenario: Any, *, at: Any = None, **options: Any) -> Document: ...
 def evr(applications: Any, **options: Any) -> Document: ...
 def import_profile(
     profile: Any, *, start: str | int | None = None, end: str | int | None = None, **options: Any

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, launch_orders, merged_scenario};
+use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, judge_progress, launch_orders, merged_scenario};
 use gpusched::effort::Progress;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline};
 use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
-use gpusched::tables::{AnalysisReport, LadderReport, SporadicReport};
-use gpusched::time::Duration;
+use gpusched::tables::{AnalysisReport, LadderReport, ProgressReport, ResidentsReport, SporadicReport};
+use gpusched::time::{Duration, Instant};
 use gpusched::words::with_causes;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,7 +26,7 @@ use crate::work::{aside, on_all_cores};
 /// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown; with
 /// `ladder`, deadlines under weaker and stronger assumptions; with `slack`, also how much longer jobs may take.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, slack = false, **options))]
+#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, slack = false, progress = false, **options))]
 #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "they are keywords")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -38,6 +38,7 @@ pub(crate) fn analyze(
     order: Option<&Bound<'_, PyAny>>,
     ladder: bool,
     slack: bool,
+    progress: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
     let refused = |text: &str| Err(Failure::Argument(text.to_owned()).into_exception(py));
@@ -49,6 +50,11 @@ pub(crate) fn analyze(
     }
     if slack && (sporadic || ladder) {
         return refused("slack is of given releases under one assumption: leave out sporadic and ladder");
+    }
+    if progress && (steps || sporadic || ladder || slack || order.is_some() || search.is_some()) {
+        return refused(
+            "progress is of all times and orders: leave out search, steps, sporadic, order, ladder and slack",
+        );
     }
     if jitter.is_some() && !sporadic {
         return refused("jitter is for releases that are unknown: add sporadic=True");
@@ -65,6 +71,7 @@ pub(crate) fn analyze(
             Arc::make_mut(&mut given.scenario).release_order = order;
         }
         match (ladder, sporadic) {
+            _ if progress => stands_still(&given),
             (true, _) => rungs(&given, search),
             (_, true) => streams(&given, jitter, search),
             _ => jobs(&given, (steps, slack), search),
@@ -94,6 +101,32 @@ fn rungs(given: &Scenario, search: Option<Duration>) -> Result<Document, Failure
     let report = LadderReport::of(&given.scenario, given.demands.as_deref(), search, UNWATCHED);
     let report = report.map_err(|error| Failure::run(&error))?;
     Document::new(&report, report.ladder.notes.clone())
+}
+
+fn stands_still(given: &Scenario) -> Result<Document, Failure> {
+    let report = ProgressReport(judge_progress(&given.scenario));
+    let run = report.0.hanging.as_ref().map(|run| run.scenario.clone());
+    Ok(Document::new(&report, given.scenario.notes.clone())?.with_scenario(run))
+}
+
+/// Which blocks of each launch are on SMs, and how many fit.
+#[pyfunction]
+#[pyo3(signature = (scenario, *, at = None, **options))]
+pub(crate) fn residents(
+    py: Python<'_>,
+    scenario: &Bound<'_, PyAny>,
+    at: Option<Vec<Bound<'_, PyAny>>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Document> {
+    let wanted = Wanted::new(scenario, options)?;
+    let at = at.unwrap_or_default().iter().map(time).collect::<PyResult<Vec<Duration>>>()?;
+    aside(py, move || {
+        let scenario = wanted.read()?.scenario;
+        let at: Vec<Instant> = at.into_iter().map(|after| Instant::ZERO + after).collect();
+        let run = simulated(&scenario)?;
+        let report = ResidentsReport { summary: Summary::of(&run), at: &at };
+        Document::new(&report, report.summary.notes())
+    })
 }
 
 fn streams(

@@ -41,6 +41,7 @@ fn _gpusched(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(analyse::analyze, module)?)?;
     module.add_function(wrap_pyfunction!(analyse::compare, module)?)?;
     module.add_function(wrap_pyfunction!(analyse::orders, module)?)?;
+    module.add_function(wrap_pyfunction!(analyse::residents, module)?)?;
     module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
     module.add_function(wrap_pyfunction!(evr::evr, module)?)?;
     module.add_function(wrap_pyfunction!(profile::import_profile, module)?)?;

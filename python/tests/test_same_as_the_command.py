@@ -276,6 +276,15 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
     with pytest.raises(ValueError, match="leave out one of them"):
         gpusched.analyze(streams, sporadic=True, steps=True)
     same(gpusched.analyze(streams, ladder=True), "analyze", streams, "--ladder")
+    barriers = ROOT / "scenarios/hang/two-barriers.json"
+    hangs = gpusched.analyze(barriers, progress=True)
+    same(hangs, "analyze", barriers, "--progress")
+    assert {row["verdict"] for row in hangs.kernels} == {"hangs"}
+    assert "stands still" in " ".join(gpusched.simulate(hangs.witness).notes)
+    same(gpusched.residents(barriers), "residents", barriers)
+    same(gpusched.residents(barriers, at=["1 ms"]), "residents", barriers, "--at", "1ms")
+    with pytest.raises(ValueError, match="leave out search"):
+        gpusched.analyze(barriers, progress=True, slack=True)
     slack = gpusched.analyze(streams, slack=True)
     assert slack.to_json() == command("analyze", streams, "--slack", "--format", "json").stdout
     assert str(slack) == command("analyze", streams, "--slack").stdout

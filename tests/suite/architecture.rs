@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 47] = [
     ("core/hosts", 1864),
     ("core/logs", 2360),
     ("core/audit", 3763),
-    ("core/analysis", 11896),
+    ("core/analysis", 11900),
     ("core/replay", 406),
     ("core/formats", 1250),
     ("core/tables", 2483),
@@ -73,7 +73,7 @@ const ROOMS: [(&str, usize); 47] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 88_572;
+const LINES: usize = 88_576;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -108,19 +108,25 @@ pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
     }
     let proven: Vec<Result<ProgressCondition, Vec<String>>> =
         parts.iter().map(|part| prove(&system, part, &unknown)).collect();
-    let (mut hanging, mut runs_tried) = (None, 0);
-    if proven.iter().any(Result::is_err) {
-        (hanging, runs_tried) = hunt::hunt(scenario);
-    }
+    // The scenario's own run is looked at in any case: it would show what is wrong with a proof.
+    let (hanging, runs_tried) =
+        if parts.is_empty() { (None, 0) } else { hunt::hunt(scenario, proven.iter().any(Result::is_err)) };
+    let is_stuck = |item: usize| {
+        let launch = system.launch(item).zip(system.program.items[item].stream);
+        launch.zip(hanging.as_ref()).is_some_and(|((launch, stream), run)| run.stuck.contains(&(launch.kernel, stream)))
+    };
     let mut groups = Vec::new();
     for (part, proven) in parts.iter().zip(proven) {
         // What no condition proves may be small enough for all of its states.
         let explored = match &proven {
-            Err(_) if hanging.is_none() && unknown.is_empty() => Some(states::explore(&system, part)),
+            Err(_) if unknown.is_empty() && !part.items.iter().any(|&item| is_stuck(item)) => {
+                Some(states::explore(&system, part))
+            }
             _ => None,
         };
         for group in groups_of(&system, part) {
-            groups.push(judged(&system, part, &group, &proven, explored, hanging.as_ref()));
+            let hangs = group.iter().any(|&item| is_stuck(item));
+            groups.push(judged(&system, (part, &group), &proven, explored, hanging.as_ref().filter(|_| hangs)));
         }
     }
     ProgressVerdicts { groups, hanging, runs_tried, assumptions: assumptions(scenario) }
@@ -195,8 +201,7 @@ fn names(system: &System<'_>, item: usize) -> (String, String) {
 
 fn judged(
     system: &System<'_>,
-    part: &Part,
-    group: &[usize],
+    (part, group): (&Part, &[usize]),
     proven: &Result<ProgressCondition, Vec<String>>,
     explored: Option<Explored>,
     hanging: Option<&HangingRun>,
@@ -211,14 +216,8 @@ fn judged(
         row.needed = row.needed.max(room.needed);
         row.sure = row.sure.min(room.sure);
     }
-    let is_stuck = |item: usize| {
-        let launch = system.launch(item).zip(system.program.items[item].stream);
-        launch.zip(hanging).is_some_and(|((launch, stream), run)| run.stuck.contains(&(launch.kernel, stream)))
-    };
-    let hangs = group.iter().any(|&item| is_stuck(item));
     let (verdict, condition, why) = match (proven, explored) {
-        (Ok(condition), _) => (ProgressVerdict::CannotHang, Some(*condition), Vec::new()),
-        (Err(_), _) if hangs => {
+        _ if hanging.is_some() => {
             let changed = hanging.map_or(&[][..], |run| &run.changed);
             let how = if changed.is_empty() {
                 "in the run of the scenario as it is".to_owned()
@@ -227,6 +226,7 @@ fn judged(
             };
             (ProgressVerdict::Hangs, None, vec![how])
         }
+        (Ok(condition), _) => (ProgressVerdict::CannotHang, Some(*condition), Vec::new()),
         (Err(_), Some(Explored::NoStandstill)) => {
             (ProgressVerdict::CannotHang, Some(ProgressCondition::AllStates), Vec::new())
         }

@@ -17,6 +17,8 @@ use crate::workload::{BlockTime, KernelId, OperationId, OperationKind, Placement
 
 /// Operations that one run may submit.
 const MOST_OPERATIONS: u32 = 100_000;
+/// Operations and waves of blocks of all runs, after which no other is tried.
+const MOST_IN_ALL: usize = 2_000_000;
 /// Threads of which all orders are tried.
 const MOST_PERMUTED: usize = 4;
 /// Runs with drawn orders, placements and times.
@@ -51,14 +53,17 @@ struct Variant {
     seed: u64,
 }
 
-/// Looks for a run that stands still, and says how many were tried.
-pub(super) fn hunt(scenario: &Scenario) -> (Option<HangingRun>, u64) {
-    let mut tried = 0;
-    for variant in variants(scenario) {
+/// Looks for a run that stands still, in the scenario's own only or also in others; says how many were tried.
+pub(super) fn hunt(scenario: &Scenario, others: bool) -> (Option<HangingRun>, u64) {
+    let (mut tried, mut operations) = (0, 0);
+    for variant in variants(scenario).take(if others { usize::MAX } else { 1 }) {
         count_turn();
         tried += 1;
-        if let Some(found) = try_variant(scenario, &variant) {
+        if let Some(found) = try_variant(scenario, &variant, &mut operations) {
             return (Some(found), tried);
+        }
+        if operations > MOST_IN_ALL {
+            break;
         }
     }
     (None, tried)
@@ -113,11 +118,12 @@ fn permutations(of: usize) -> Vec<Vec<usize>> {
     all
 }
 
-fn try_variant(scenario: &Scenario, variant: &Variant) -> Option<HangingRun> {
+fn try_variant(scenario: &Scenario, variant: &Variant, operations: &mut usize) -> Option<HangingRun> {
     let (changed_scenario, changed) = apply(scenario, variant)?;
     let options = SimulateOptions::of(&changed_scenario);
     let gpu = GpuOptions { max_operations: MOST_OPERATIONS, ..options.gpu };
     let run = simulate_with(&changed_scenario, gpu).ok()?;
+    *operations += run.trace.operations().len() + run.trace.waves();
     let standstill = Standstill::of(&Summary::of(&run)).filter(|found| found.is_final)?;
     let record = |wait: &StillWait| run.trace.record(OperationId(wait.id));
     let stuck = standstill.waits.iter().filter_map(record).filter_map(|record| match record.kind {
