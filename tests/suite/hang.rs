@@ -4,7 +4,7 @@
 use gpusched::analysis::{CudaPromise, ProgressCondition, ProgressVerdict, ProgressVerdicts, judge_progress};
 use gpusched::hosts::simulate;
 use gpusched::run::{Standstill, Summary};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 
 fn read(rest: &str) -> Scenario {
     let text = format!(r#"{{"format": "gpusched-scenario/1", "name": "hang", {rest}}}"#);
@@ -222,4 +222,25 @@ fn what_waits_for_what_has_ended_before_cannot_hang_and_what_nothing_signals_doe
     };
     assert!(judge_progress(&file(r#"{"kernel": "P"}, {"kernel": "Q"}"#)).groups.is_empty());
     assert_eq!(verdicts(&file(r#"{"kernel": "Q"}, {"kernel": "P"}"#)), [HANGS]);
+}
+
+#[test]
+fn one_channel_holds_launches_on_each_of_several_gpus() {
+    // With one channel, `after` waits there for `late` to end, and holds `early` behind it, which `late` waits for.
+    let file = |devices: &str, on: &str| {
+        read(&format!(
+            r#""device": "h100", {devices} "kernels": {{
+                "late": {{"blocks": 1, "threads": 32, "duration": "1 ms", "wait": [{{"at": 0.5, "counter": "C", "value": 1}}]}},
+                "after": {{"blocks": 1, "threads": 32, "duration": "1 ms"}},
+                "early": {{"blocks": 1, "threads": 32, "duration": "1 ms", "signal": [{{"at": "start", "counter": "C"}}]}}}},
+            "streams": [{{"name": "one", {on} "blocking": false}}, {{"name": "two", {on} "blocking": false}}],
+            "hosts": [{{"name": "H", {on} "steps": [{{"launch": "late", "stream": "one"}}, {{"launch": "after", "stream": "one"}},
+                {{"launch": "early", "stream": "two"}}]}}]"#
+        ))
+    };
+    let one_channel = WhatIf { connections: Some(1), ..WhatIf::default() };
+    for scenario in [file("", ""), file(r#""devices": ["G", "other"],"#, r#""device": "G","#)] {
+        assert_eq!(verdicts(&scenario), [cannot(ProgressCondition::SureRoom)]);
+        assert_eq!(verdicts(&scenario.what_if(&one_channel).expect("it can be")), [HANGS]);
+    }
 }

@@ -248,7 +248,10 @@ fn long_work_a_shipped_scenario_as_one_process_is_the_same_byte_by_byte_in_every
     for file in published::files() {
         let text = fs::read_to_string(published::root().join(&file)).expect("it is there");
         let Ok(plain) = serde_json::from_str::<Value>(&text) else { continue };
-        if plain["format"] != "gpusched-scenario/1" || plain.get("processes").is_some() {
+        if plain["format"] != "gpusched-scenario/1"
+            || plain.get("processes").is_some()
+            || plain.get("devices").is_some()
+        {
             continue;
         }
         let mut own = plain.clone();

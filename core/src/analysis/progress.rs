@@ -76,9 +76,9 @@ pub struct WaitingKernel {
     pub stream: String,
     /// Blocks that have to be there at once.
     pub needed: u32,
-    /// Blocks that fit alone.
+    /// Blocks of it that fit alone.
     pub alone: u32,
-    /// Blocks that fit at once whichever SMs the others that wait take.
+    /// Blocks of it that fit at once whichever SMs the others that wait take.
     pub sure: u32,
 }
 
@@ -138,9 +138,12 @@ fn prove(system: &System<'_>, part: &Part, unknown: &[String]) -> Result<Progres
         return Err(unknown.to_vec());
     }
     if !system.ends_with_room(part) {
-        return Err(vec![
-            "even with room for all blocks, some wait for what never comes, or perhaps comes first".into(),
-        ]);
+        let events: BTreeSet<&str> = part.items.iter().filter_map(|&item| system.unsure_event(item)).collect();
+        let perhaps = match &events.into_iter().collect::<Vec<_>>()[..] {
+            [] => String::new(),
+            names => format!(", if waits for {} are over late: how early that is, depends on times", names.join(", ")),
+        };
+        return Err(vec![format!("even with room for all blocks, some wait for what never comes{perhaps}")]);
     }
     if let Some(condition) = system.one_queue(part) {
         return Ok(condition);
@@ -210,11 +213,12 @@ fn judged(
     for &item in group {
         let (kernel, stream) = names(system, item);
         let Some(room) = system.room(part, item) else { continue };
-        let alone = system.alone(item);
+        let blocks = system.launch(item).map_or(0, |launch| u32::try_from(launch.blocks).unwrap_or(u32::MAX));
+        let (alone, sure) = (system.alone(item).min(blocks), room.sure.min(blocks));
         let own = kernels.entry((kernel.clone(), stream.clone()));
-        let row = own.or_insert(WaitingKernel { kernel, stream, needed: room.needed, alone, sure: room.sure });
+        let row = own.or_insert(WaitingKernel { kernel, stream, needed: room.needed, alone, sure });
         row.needed = row.needed.max(room.needed);
-        row.sure = row.sure.min(room.sure);
+        row.sure = row.sure.min(sure);
     }
     let (verdict, condition, why) = match (proven, explored) {
         _ if hanging.is_some() => {

@@ -43,12 +43,15 @@ impl Device {
         Ok(Self(spec))
     }
 
-    /// This device with something changed. With another number of SMs or of those per TPC it is another GPU: unless its
-    /// GPCs were changed too, nothing is known of them, nor of a placement by them.
+    /// This device with something changed, of several GPUs each. With another number of SMs or of those per TPC it is
+    /// another GPU: unless its GPCs were changed too, nothing is known of them, nor of a placement by them.
     ///
     /// # Errors
     /// As [`Device::new`].
     pub fn with(&self, change: impl FnOnce(&mut DeviceSpec)) -> Result<Self, DeviceError> {
+        if self.each.is_some() {
+            return self.one_gpu().with(change)?.times(self.gpus());
+        }
         let mut spec = self.0.clone();
         change(&mut spec);
         let are_others = (spec.sms, spec.sms_per_tpc) != (self.sms, self.sms_per_tpc);
@@ -70,11 +73,11 @@ impl Device {
     /// [`DeviceError`] if these are more SMs than are simulated.
     pub fn times(&self, gpus: u32) -> Result<Self, DeviceError> {
         let one = self.one_gpu();
-        one.with(|spec| {
+        let several = one.with(|spec| {
             spec.sms = spec.sms.saturating_mul(gpus);
             spec.name = format!("{gpus} x {}", one.name);
-            spec.each = Some(Arc::new(one.0.clone()));
-        })
+        })?;
+        Ok(Self(DeviceSpec { each: Some(Arc::new(one.0)), ..several.0 }))
     }
 
     /// How many GPUs these are.

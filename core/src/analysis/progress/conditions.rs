@@ -67,6 +67,13 @@ impl<'s> System<'s> {
         self.program.items[item].launch.as_ref()
     }
 
+    /// The event for which an item waits of which it is not known whether its record comes first.
+    pub(super) fn unsure_event(&self, item: usize) -> Option<&str> {
+        let of = &self.program.items[item];
+        let event = of.event.filter(|_| !of.perhaps_after.is_empty())?;
+        self.scenario.events().get(event.index()).map(|name| &**name)
+    }
+
     /// What a counter has come to surely before an item begins.
     fn reached(&self, item: usize, counter: Counter) -> u64 {
         let signals = |other: usize| {

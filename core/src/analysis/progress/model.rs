@@ -43,6 +43,8 @@ pub(super) struct Item {
     pub(super) after: Vec<usize>,
     /// What may have to end before it begins: it depends on times whether it does.
     pub(super) perhaps_after: Vec<usize>,
+    /// The event for which it waits.
+    pub(super) event: Option<EventId>,
     pub(super) needs: Option<(Counter, u64)>,
     pub(super) writes: Option<(Counter, u64)>,
 }
@@ -224,6 +226,7 @@ impl<'s> Reader<'s> {
                 self.all_records.entry(event).or_default().push((thread, number));
             }
             Step::Wait(event, _) => {
+                item.event = Some(event);
                 if let Some(record) = self.record_for(thread, event) {
                     // At launch completion it is over when all blocks have begun, or later: best effort.
                     let at_launch = catalogue.is_launch_completion_event(event);

@@ -1,6 +1,8 @@
 //! Whether kernels that wait on the GPU can stand still, as a report.
 
-use crate::analysis::{ProgressCondition, ProgressGroup, ProgressVerdict, ProgressVerdicts, WaitingKernel};
+use crate::analysis::{
+    CudaPromise, ProgressCondition, ProgressGroup, ProgressVerdict, ProgressVerdicts, WaitingKernel,
+};
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::run::StillWait;
 
@@ -8,21 +10,30 @@ use crate::run::StillWait;
 #[derive(Debug)]
 pub struct ProgressReport(pub ProgressVerdicts);
 
-/// A kernel of a group, and the group, numbered from 1.
-type GroupRow<'a> = (usize, &'a ProgressGroup, &'a WaitingKernel);
+/// A kernel of a group, and the group, numbered from 1; or neither, of a scenario in which nothing waits.
+type GroupRow<'a> = (Option<(usize, &'a ProgressGroup)>, Option<&'a WaitingKernel>);
 
 fn columns<'a>() -> [Column<GroupRow<'a>>; 10] {
+    fn verdict(row: &GroupRow<'_>) -> &'static str {
+        row.0.map_or(ProgressVerdict::CannotHang, |(_, group)| group.verdict).name()
+    }
+    fn condition(row: &GroupRow<'_>) -> Option<&'static str> {
+        row.0.map_or(Some(ProgressCondition::NeverWaits), |(_, group)| group.condition).map(ProgressCondition::name)
+    }
+    fn promise(row: &GroupRow<'_>) -> &'static str {
+        row.0.map_or(CudaPromise::Order, |(_, group)| group.promise).name()
+    }
     [
-        Column::new("group", "group", |row: &GroupRow<'_>| row.0.into()),
-        Column::new("kernel", "kernel", |row: &GroupRow<'_>| row.2.kernel.as_str().into()).left(),
-        Column::new("stream", "stream", |row: &GroupRow<'_>| row.2.stream.as_str().into()).left(),
-        Column::new("needed", "needed", |row: &GroupRow<'_>| row.2.needed.into()),
-        Column::new("alone", "alone", |row: &GroupRow<'_>| row.2.alone.into()),
-        Column::new("sure", "sure", |row: &GroupRow<'_>| row.2.sure.into()),
-        Column::new("verdict", "verdict", |row: &GroupRow<'_>| row.1.verdict.name().into()).left(),
-        Column::data("condition", |row: &GroupRow<'_>| row.1.condition.map(ProgressCondition::name).into()),
-        Column::data("why", |row: &GroupRow<'_>| row.1.why.join("; ").into()),
-        Column::data("cuda_promises", |row: &GroupRow<'_>| row.1.promise.name().into()),
+        Column::new("group", "group", |row: &GroupRow<'_>| row.0.map(|(number, _)| number).into()),
+        Column::new("kernel", "kernel", |row: &GroupRow<'a>| row.1.map(|of| &*of.kernel).into()).left(),
+        Column::new("stream", "stream", |row: &GroupRow<'a>| row.1.map(|of| &*of.stream).into()).left(),
+        Column::new("needed", "needed", |row: &GroupRow<'_>| row.1.map(|of| of.needed).into()),
+        Column::new("alone", "alone", |row: &GroupRow<'_>| row.1.map(|of| of.alone).into()),
+        Column::new("sure", "sure", |row: &GroupRow<'_>| row.1.map(|of| of.sure).into()),
+        Column::new("verdict", "verdict", |row: &GroupRow<'_>| verdict(row).into()).left(),
+        Column::data("condition", |row: &GroupRow<'_>| condition(row).into()),
+        Column::data("why", |row: &GroupRow<'_>| row.0.map(|(_, group)| group.why.join("; ")).into()),
+        Column::data("cuda_promises", |row: &GroupRow<'_>| promise(row).into()),
     ]
 }
 
@@ -39,7 +50,9 @@ fn wait_columns<'a>() -> [Column<&'a StillWait>; 5] {
 impl ProgressReport {
     fn rows(&self) -> impl Iterator<Item = GroupRow<'_>> {
         let groups = (1..).zip(&self.0.groups);
-        groups.flat_map(|(number, group)| group.kernels.iter().map(move |kernel| (number, group, kernel)))
+        let kernels = groups
+            .flat_map(|(number, group)| group.kernels.iter().map(move |kernel| (Some((number, group)), Some(kernel))));
+        kernels.chain(self.0.groups.is_empty().then_some((None, None)))
     }
 }
 
