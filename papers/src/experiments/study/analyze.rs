@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::compute::{Point, Tally};
-use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
+use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read, keys};
 use super::scenario_point::{self, ScenarioPoint};
 use crate::analysis::{BoundOptions, LadderRow, Rung, SearchOptions, Verdict, judge, ladder_of_runs};
 use crate::effort::{self, Progress};
@@ -32,24 +32,17 @@ impl Default for AnalyzePoint {
 
 impl Parameters for AnalyzePoint {
     /// Those that a scenario does not have.
-    const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("search_runs", |value, _| Self::set(value.whole_number(1, 1_000_000), |point, it| point.search_runs = it)),
-        ("tests", |value, _| Self::set(grid::distinct(value, &Rung::ALL, Rung::name), |point, it| point.tests = it)),
-    ];
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        "search_runs" => search_runs: value.whole_number(1, 1_000_000);
+        "tests" => tests: grid::distinct(value, &Rung::ALL, Rung::name);
+    };
 
-    fn keys() -> Vec<&'static str> {
-        let mut keys: Vec<&str> = ScenarioPoint::keys();
-        keys.extend(Self::KEYS.iter().map(|(key, _)| *key));
-        keys.sort_unstable();
-        keys
+    fn others() -> Vec<&'static str> {
+        ScenarioPoint::keys()
     }
 
-    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
-        let of_scenario = || {
-            let change = ScenarioPoint::read(key, value, files)?;
-            Some(change.map(|change| -> Change<Self> { Box::new(move |point| change(&mut point.scenario)) }))
-        };
-        grid::of_table(key, value, files).or_else(of_scenario)
+    fn read_other(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        Some(grid::within(ScenarioPoint::read(key, value, files)?, |point: &mut Self| &mut point.scenario))
     }
 
     fn set_seed(&mut self, seed: u64) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::StudyError;
 use super::compute::{Experiment, Layout, Point, Points, StudyCommand, Tally, Worker, compute_all};
-use super::grid::{self, Grid, Parameters, Read};
+use super::grid::{self, Grid, Parameters, Read, keys};
 use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome, Variation};
 use crate::device::Device;
 use crate::effort;
@@ -62,43 +62,33 @@ fn count(value: Node<'_>) -> Result<u32, Problem> {
 }
 
 impl Parameters for EvrParameters {
-    const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("applications", |value, files| {
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        "applications" => applications: {
             let name = value.string()?;
             let text = match ApplicationSet::builtin_json(&name) {
                 Some(text) => text.to_owned(),
                 None => files.text(value, &name)?,
             };
-            Self::set(Ok(Arc::new((name, text))), |point, it| point.applications = Some(it))
-        }),
-        ("device", |value, files| {
-            Self::set(grid::device(value, files).map(Arc::new), |point, it| point.device = Some(it))
-        }),
-        ("execution", |value, _| Self::set(value.time(), |point, it| point.variation.execution = Some(it))),
-        ("gap", |value, _| Self::set(value.time(), |point, it| point.gap = it)),
-        ("inject", |value, _| Self::set(count(value), |point, it| point.inject = Some(it))),
-        ("per_period", |value, _| Self::set(count(value), |point, it| point.per_period = Some(it))),
-        ("period", |value, _| Self::set(value.time(), |point, it| point.period = it)),
-        ("periods", |value, _| Self::set(count(value), |point, it| point.periods = it)),
-        ("rules", |value, _| {
+            Ok(Arc::new((name, text)))
+        };
+        "device" => device: grid::device(value, files).map(Arc::new);
+        "execution" => variation.execution: value.time();
+        "gap" => gap: value.time();
+        "inject" => inject: count(value);
+        "per_period" => per_period: count(value);
+        "period" => period: value.time();
+        "periods" => periods: count(value);
+        "rules" => rules: {
             let mut rules = EvrRules::default();
             for (key, node) in value.object()?.into_distinct_entries()? {
                 rules.set(&key, &node.string()?).map_err(|error| node.problem(error.to_string()))?;
             }
-            Self::set(Ok(rules), |point, it| point.rules = it)
-        }),
-        ("saturation_sms", |value, _| {
-            Self::set(value.whole_u32(1, MAX_SMS), |point, it| point.variation.saturation_sms = Some(it))
-        }),
-        ("scheduler", |value, _| {
-            Self::set(grid::one_of(value, &Scheduler::ALL, Scheduler::name), |point, it| point.scheduler = it)
-        }),
-        ("tightness_percent", |value, _| {
-            Self::set(value.whole_u32(1, MAX_TIGHTNESS_PERCENT), |point, it| {
-                point.variation.tightness_percent = Some(it);
-            })
-        }),
-    ];
+            Ok(rules)
+        };
+        "saturation_sms" => variation.saturation_sms: value.whole_u32(1, MAX_SMS);
+        "scheduler" => scheduler: grid::one_of(value, &Scheduler::ALL, Scheduler::name);
+        "tightness_percent" => variation.tightness_percent: value.whole_u32(1, MAX_TIGHTNESS_PERCENT);
+    };
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

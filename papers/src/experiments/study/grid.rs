@@ -6,10 +6,12 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use crate::device::{BUILTIN_NAMES, Device};
 use crate::json::{Node, Object, Problem};
 use crate::limits::count_turn;
+use crate::time::Duration;
 use crate::words::did_you_mean;
 
 const MAX_POINTS: usize = 100_000;
@@ -48,45 +50,71 @@ impl<'a> Files<'a> {
 }
 
 /// What a value in the study file does to a point.
-pub(super) type Change<P> = Box<dyn Fn(&mut P)>;
+pub(super) type Change<P> = Arc<dyn Fn(&mut P) + Send + Sync>;
 
 /// How the value of a key is read.
 pub(super) type Read<P> = fn(Node<'_>, &Files<'_>) -> Result<Change<P>, Problem>;
 
 /// The parameters of one point of a command.
 pub(super) trait Parameters: Clone + 'static {
-    /// The keys that there are, without the seed, and what their values do.
+    /// The keys that there are, without the seed and those of others, and what their values do: see [`keys`].
     const KEYS: &'static [(&'static str, Read<Self>)];
 
-    /// The names of all keys.
+    /// The keys of others that it has too.
+    fn others() -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// What a value of one of those does, if it is one.
+    fn read_other(_key: &str, _value: Node<'_>, _files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        None
+    }
+
+    /// The names of all keys, in the order of the alphabet.
     fn keys() -> Vec<&'static str> {
-        Self::KEYS.iter().map(|(key, _)| *key).collect()
+        let mut keys = Self::others();
+        keys.extend(Self::KEYS.iter().map(|(key, _)| *key));
+        keys.sort_unstable();
+        keys
     }
 
     /// What a value does, if there is such a key.
     fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
-        of_table(key, value, files)
+        let own = Self::KEYS.iter().find(|(known, _)| *known == key).map(|(_, read)| read(value, files));
+        own.or_else(|| Self::read_other(key, value, files))
     }
 
-    fn set_seed(&mut self, seed: u64);
+    /// Sets the seed, if it draws anything.
+    fn set_seed(&mut self, _seed: u64) {}
 
     /// The change that gives a point a value, if that could be read.
-    fn set<T: Clone + 'static>(
+    fn set<T: Clone + Send + Sync + 'static>(
         value: Result<T, Problem>,
-        put: impl Fn(&mut Self, T) + 'static,
+        put: impl Fn(&mut Self, T) + Send + Sync + 'static,
     ) -> Result<Change<Self>, Problem> {
         let value = value?;
-        Ok(Box::new(move |point| put(point, value.clone())))
+        Ok(Arc::new(move |point| put(point, value.clone())))
     }
 }
 
-/// What a value of one of the [`KEYS`](Parameters::KEYS) does.
-pub(super) fn of_table<P: Parameters>(
-    key: &str,
-    value: Node<'_>,
-    files: &Files<'_>,
-) -> Option<Result<Change<P>, Problem>> {
-    P::KEYS.iter().find(|(known, _)| *known == key).map(|(_, read)| read(value, files))
+/// The [`KEYS`](Parameters::KEYS) of parameters: of each the field that its value goes into, and how that is read.
+macro_rules! keys {
+    (|$value:ident, $files:ident| $($key:expr => $($field:ident).+: $read:expr;)+) => {
+        &[$(($key, |$value, $files| {
+            let _ = $files;
+            Self::set($read, |point, it| point.$($field).+ = it.into())
+        })),+]
+    };
+}
+
+pub(super) use keys;
+
+/// What a change of a part does to the whole.
+pub(super) fn within<P: 'static, Q: 'static>(
+    change: Result<Change<P>, Problem>,
+    part: impl Fn(&mut Q) -> &mut P + Send + Sync + 'static,
+) -> Result<Change<Q>, Problem> {
+    change.map(|change| -> Change<Q> { Arc::new(move |whole| change(part(whole))) })
 }
 
 /// One key of a grid.
@@ -218,7 +246,7 @@ fn is_new(used: &mut BTreeSet<String>, key: &str, value: Node<'_>) -> Result<(),
 fn change<P: Parameters>(key: &str, value: Node<'_>, files: &Files<'_>) -> Result<Change<P>, Problem> {
     if key == "seed" {
         let seed = value.whole_number(0, u64::MAX)?;
-        return Ok(Box::new(move |point| point.set_seed(seed)));
+        return Ok(Arc::new(move |point| point.set_seed(seed)));
     }
     if let Some(read) = P::read(key, value, files) {
         return read;
@@ -259,6 +287,14 @@ pub(super) fn range<T: TryFrom<u64> + Copy>(
     match (T::try_from(first), T::try_from(last)) {
         (Ok(first), Ok(last)) => Ok(first..=last),
         _ => Err(wrong()),
+    }
+}
+
+/// A time above zero.
+pub(super) fn positive(value: &Node<'_>) -> Result<Duration, Problem> {
+    match value.time()? {
+        Duration::ZERO => Err(value.expected("a time above zero")),
+        time => Ok(time),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::StudyError;
 use super::compute::{Layout, Point, Points, StudyCommand, Tally, compute_all};
-use super::grid::{self, Parameters, Read};
+use super::grid::{self, Parameters, Read, keys};
 use crate::device::Device;
 use crate::experiments::validation::{Agreement, Campaign, CampaignReport, Family, FamilyTally, Sample, Sampler};
 use crate::json::{Node, Problem};
@@ -32,15 +32,11 @@ pub(super) fn default_point(root: Node<'_>) -> Result<MergedSmPoint, Problem> {
 }
 
 impl Parameters for MergedSmPoint {
-    const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("device", |value, files| Self::set(grid::device(value, files).map(Arc::new), |point, it| point.device = it)),
-        ("family", |value, _| {
-            Self::set(grid::one_of(value, &Family::ALL, Family::name), |point, it| point.family = it)
-        }),
-        ("placement", |value, _| {
-            Self::set(grid::one_of(value, &Placement::ALL, Placement::name), |point, it| point.placement = it)
-        }),
-    ];
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        "device" => device: grid::device(value, files).map(Arc::new);
+        "family" => family: grid::one_of(value, &Family::ALL, Family::name);
+        "placement" => placement: grid::one_of(value, &Placement::ALL, Placement::name);
+    };
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

@@ -6,7 +6,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 
+use super::grid::{self, Parameters, Read, keys};
 use crate::device::Device;
+use crate::json::{Node, Problem};
 use crate::named::named;
 use crate::tasks::uunifast;
 use crate::time::Duration;
@@ -84,6 +86,32 @@ impl Default for Pipelines {
             releases_until: None,
         }
     }
+}
+
+/// Most streams of a pipeline, kernels of a job, and percent.
+const MOST: u32 = 1_000;
+
+fn range(value: Node<'_>, least: u32) -> Result<RangeInclusive<u32>, Problem> {
+    grid::range(value, (u64::from(least), u64::from(MOST)))
+}
+
+impl Parameters for Pipelines {
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        "deadline_percent" => deadline_percent: value.whole_u32(1, MOST);
+        "kernels_per_job" => kernels: range(value, 1);
+        "load_percent" => load_percent: value.whole_u32(1, MOST);
+        "loads_are" => loads_are: grid::one_of(value, &LoadsAre::ALL, LoadsAre::name);
+        "periods" => periods: value.filled_list()?.iter().map(grid::positive).collect::<Result<Vec<Duration>, Problem>>();
+        "periods_are" => periods_are: grid::one_of(value, &PeriodsAre::ALL, PeriodsAre::name);
+        "priorities" => priorities: grid::one_of(value, &Priorities::ALL, Priorities::name);
+        "releases_until" => releases_until: grid::positive(&value);
+        "streams" => streams: value.whole_u32(1, MOST);
+        "threads_per_block" => threads: {
+            let threads = value.filled_list()?;
+            threads.iter().map(|one| one.whole_u32(1, 1_024)).collect::<Result<Vec<u32>, Problem>>()
+        };
+        "waves_percent" => waves_percent: range(value, 1);
+    };
 }
 
 /// Longest blocks of a kernel take so many times as long as the shortest of the same job, at most.

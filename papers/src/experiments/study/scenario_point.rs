@@ -2,20 +2,18 @@
 
 use std::fmt;
 use std::hash::BuildHasher;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 
-use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read};
-use super::pipelines::{LoadsAre, PeriodsAre, Pipelines, Priorities};
+use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read, keys};
+use super::pipelines::Pipelines;
 use crate::input::options::{OPTIONS, ScenarioOption, ScenarioOptions};
 use crate::input::{Input, InputError, LastRead};
 use crate::json::{Edited, JsonError, Node, Problem, is_comment, with_field};
 use crate::scenario::Scenario;
 use crate::spelling::{self, Spelling};
-use crate::time::Duration;
 use crate::words::did_you_mean;
 
 /// A scenario, and what is changed in it.
@@ -27,7 +25,7 @@ pub(super) struct ScenarioPoint {
     files: Option<Arc<Vec<Input>>>,
     pipelines: Pipelines,
     /// Keys that were said of what is drawn.
-    of_pipelines: Vec<&'static str>,
+    of_pipelines: Vec<String>,
     options: ScenarioOptions,
     edits: Vec<Edit>,
     /// Whose jobs are counted, a stream with operations or a host; `None`: all.
@@ -73,103 +71,37 @@ const SET: &str = "set";
 /// Fields of a scenario that change nothing of how it runs.
 const WITHOUT_EFFECT: [&str; 5] = ["format", "name", "source", "expected", "$schema"];
 
-/// Most streams of a pipeline, kernels of a job, and percent.
-const MOST: u32 = 1_000;
-
-fn of_pipelines<T: Clone + 'static>(
-    key: &'static str,
-    value: Result<T, Problem>,
-    put: impl Fn(&mut Pipelines, T) + 'static,
-) -> Result<Change<ScenarioPoint>, Problem> {
-    ScenarioPoint::set(value, move |point, it| {
-        point.of_pipelines.push(key);
-        put(&mut point.pipelines, it);
-    })
-}
-
-fn range(value: Node<'_>, least: u32) -> Result<RangeInclusive<u32>, Problem> {
-    grid::range(value, (u64::from(least), u64::from(MOST)))
-}
-
-fn positive(value: &Node<'_>) -> Result<Duration, Problem> {
-    value
-        .time()
-        .and_then(|time| if time > Duration::ZERO { Ok(time) } else { Err(value.expected("a time above zero")) })
-}
-
 impl Parameters for ScenarioPoint {
-    const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("deadline_percent", |value, _| {
-            of_pipelines("deadline_percent", value.whole_u32(1, MOST), |it, percent| it.deadline_percent = percent)
-        }),
-        (grid::FILES, |value, files| {
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        grid::FILES => files: {
             let of = |name: &str, content| Input::of(name, content).map_err(|error| error.to_string());
-            Self::set(grid::each_file(value, files, of).map(Arc::new), |point, it| point.files = Some(it))
-        }),
-        ("kernels_per_job", |value, _| {
-            of_pipelines("kernels_per_job", range(value, 1), |it, kernels| it.kernels = kernels)
-        }),
-        ("load_percent", |value, _| {
-            of_pipelines("load_percent", value.whole_u32(1, MOST), |it, load| it.load_percent = load)
-        }),
-        ("loads_are", |value, _| {
-            of_pipelines("loads_are", grid::one_of(value, &LoadsAre::ALL, LoadsAre::name), |it, loads| {
-                it.loads_are = loads;
-            })
-        }),
-        ("periods", |value, _| {
-            let periods = value.filled_list()?.iter().map(positive).collect();
-            of_pipelines("periods", periods, |it, periods| it.periods = periods)
-        }),
-        ("periods_are", |value, _| {
-            of_pipelines("periods_are", grid::one_of(value, &PeriodsAre::ALL, PeriodsAre::name), |it, are| {
-                it.periods_are = are;
-            })
-        }),
-        ("priorities", |value, _| {
-            of_pipelines("priorities", grid::one_of(value, &Priorities::ALL, Priorities::name), |it, are| {
-                it.priorities = are;
-            })
-        }),
-        ("releases_until", |value, _| {
-            of_pipelines("releases_until", positive(&value), |it, until| it.releases_until = Some(until))
-        }),
-        ("responses_of", |value, _| Self::set(value.string(), |point, it| point.responses_of = Some(it))),
-        ("scenario", |value, files| {
+            grid::each_file(value, files, of).map(Arc::new)
+        };
+        "responses_of" => responses_of: value.string();
+        "scenario" => input: {
             let name = value.string()?;
             let input = Input::of(&name, files.bytes(value, &name)?);
-            let input = input.map(Arc::new).map_err(|error| value.problem(error.to_string()));
-            Self::set(input, |point, it| point.input = Some(it))
-        }),
-        (SET, |value, _| {
-            let entries = value.object()?.into_distinct_entries()?;
-            let edits: Result<Vec<Edit>, Problem> =
-                entries.iter().map(|(path, value)| Edit::of(path, *value)).collect();
-            Self::set(edits, |point, it| point.edits.extend(it))
-        }),
-        ("streams", |value, _| of_pipelines("streams", value.whole_u32(1, MOST), |it, streams| it.streams = streams)),
-        ("threads_per_block", |value, _| {
-            let threads = value.filled_list()?.iter().map(|one| one.whole_u32(1, 1_024)).collect();
-            of_pipelines("threads_per_block", threads, |it, threads| it.threads = threads)
-        }),
-        ("waves_percent", |value, _| {
-            of_pipelines("waves_percent", range(value, 1), |it, waves| it.waves_percent = waves)
-        }),
-    ];
+            input.map(Arc::new).map_err(|error| value.problem(error.to_string()))
+        };
+    };
 
-    fn keys() -> Vec<&'static str> {
+    fn others() -> Vec<&'static str> {
         let options = OPTIONS.iter().map(|option| option.key).filter(|key| *key != SEED);
-        let mut keys: Vec<&str> = options.chain(Self::KEYS.iter().map(|(key, _)| *key)).collect();
-        keys.sort_unstable();
-        keys
+        options.chain(Pipelines::keys()).chain([SET]).collect()
     }
 
-    fn read(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
-        if is_path(key) {
-            return Some(Self::set(Edit::of(key, value), |point, it| point.edits.push(it)));
+    fn read_other(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        if key == SET || is_path(key) {
+            return Some(Self::set(Edit::all(key, value), |point, it| point.edits.extend(it)));
         }
-        let of_option = || ScenarioOption::of(key).map(|option| Self::read_option(option, value, files));
-        grid::of_table(key, value, files).or_else(of_option)
+        if let Some(change) = Pipelines::read(key, value, files) {
+            let key = key.to_owned();
+            return Some(grid::within(change, move |point: &mut Self| {
+                point.of_pipelines.push(key.clone());
+                &mut point.pipelines
+            }));
+        }
+        ScenarioOption::of(key).map(|option| Self::read_option(option, value, files))
     }
 
     fn set_seed(&mut self, seed: u64) {
@@ -178,6 +110,14 @@ impl Parameters for ScenarioPoint {
 }
 
 impl Edit {
+    /// Of a path, or of several that are set together.
+    fn all(key: &str, value: Node<'_>) -> Result<Vec<Self>, Problem> {
+        if key != SET {
+            return Ok(vec![Self::of(key, value)?]);
+        }
+        value.object()?.into_distinct_entries()?.iter().map(|(path, value)| Self::of(path, *value)).collect()
+    }
+
     fn of(path: &str, value: Node<'_>) -> Result<Self, Problem> {
         let first = path.split(['.', '[']).next().unwrap_or_default();
         let last = path.rsplit('.').next().unwrap_or_default();
@@ -244,7 +184,7 @@ impl ScenarioPoint {
             files.bytes(value, &name).map(|bytes| (name, bytes)).map_err(Unopened::Said)
         };
         alone.open(|path| read(path).is_ok(), read).map_err(|error| error.at(value))?;
-        Ok(Box::new(move |point| {
+        Ok(Arc::new(move |point| {
             setting.apply(&mut point.options);
             point.options.take_files_of(&alone);
         }))

@@ -11,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::compute::{Point, Tally};
-use super::grid::{self, Change, Grid, Parameters, Read};
+use super::grid::{self, Change, Files, Grid, Parameters, Read, keys};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
 use crate::hosts::{SegmentRunOptions, run_segment_tasks};
@@ -27,7 +27,7 @@ use crate::time::{Duration, is_in_time};
 pub(super) struct SegmentPoint {
     preset: SegmentPreset,
     /// What is other than in the preset.
-    changes: Vec<Other>,
+    changes: Vec<Change<SegmentGenerator>>,
     /// The preset with the changes, once all are known.
     generator: SegmentGenerator,
     /// Instead: the sets of files.
@@ -46,9 +46,6 @@ impl Default for SegmentPoint {
     }
 }
 
-/// What makes a distribution another one.
-type Other = Arc<dyn Fn(&mut SegmentGenerator) + Send + Sync>;
-
 /// How sets are drawn, where the paper and what its authors published differ.
 const SETS: [(&str, SegmentSets); 2] = [("printed", SegmentSets::Printed), ("published", SegmentSets::Published)];
 /// Whether all periods are drawn, or those of which each divides the longer ones.
@@ -58,65 +55,48 @@ const MAX_PERIOD_MS: u64 = 281_474_976;
 const MAX_CPUS: u32 = 1_024;
 const MAX_TASKS: u64 = 100;
 
-fn changed<T: Clone + Send + Sync + 'static>(
-    value: Result<T, Problem>,
-    put: fn(&mut SegmentGenerator, T),
-) -> Result<Change<SegmentPoint>, Problem> {
-    let value = value?;
-    let change: Other = Arc::new(move |generator| put(generator, value.clone()));
-    Ok(Box::new(move |point| point.changes.push(Arc::clone(&change))))
+impl Parameters for SegmentGenerator {
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        "best_effort_permille" => best_effort_permille: value.whole_u32(0, 1_000);
+        "channel_reset" => gpu.channel_reset: value.time();
+        "cpus" => cpus: value.whole_u32(1, MAX_CPUS);
+        "gpu_segments" => gpu_segments: grid::range::<usize>(value, (1, MAX_TASKS));
+        "gpu_tasks_permille" => gpu_tasks_permille: grid::range::<u32>(value, (0, 1_000));
+        "gpu_to_cpu_permille" => gpu_to_cpu_permille: grid::range::<u32>(value, (0, 1_000_000));
+        "misc_permille" => misc_permille: grid::range::<u32>(value, (0, 1_000));
+        "period_ms" => period_ms: grid::range::<u64>(value, (1, MAX_PERIOD_MS));
+        "periods_are" => harmonic_periods: grid::named(value, &PERIODS_ARE);
+        "sets" => sets: grid::named(value, &SETS);
+        "switch_cost" => gpu.switch_cost: value.time();
+        "tasks" => tasks: value.whole_u32(1, 1_000);
+        "tasks_per_cpu" => tasks_per_cpu: grid::range::<u32>(value, (1, MAX_TASKS));
+        "time_slice" => gpu.time_slice: grid::positive(&value);
+        "update_cost" => gpu.update_cost: value.time();
+        "utilization_permille" => utilization_permille: grid::range::<u32>(value, (1, 1_000));
+    };
 }
 
 impl Parameters for SegmentPoint {
-    const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("best_effort_permille", |value, _| {
-            changed(value.whole_u32(0, 1_000), |it, permille| it.best_effort_permille = permille)
-        }),
-        ("channel_reset", |value, _| changed(value.time(), |it, time| it.gpu.channel_reset = time)),
-        ("cpus", |value, _| changed(value.whole_u32(1, MAX_CPUS), |it, cpus| it.cpus = cpus)),
-        (grid::FILES, |value, files| {
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        grid::FILES => files: {
             let sets = grid::each_text_file(value, files, |name, text| {
                 SegmentTaskSet::from_json(name, text).map_err(|error| error.to_string())
             });
-            Self::set(sets.map(Arc::new), |point, it| point.files = Some(it))
-        }),
-        ("gpu_segments", |value, _| {
-            changed(grid::range(value, (1, MAX_TASKS)), |it, segments| it.gpu_segments = segments)
-        }),
-        ("gpu_tasks_permille", |value, _| {
-            changed(grid::range(value, (0, 1_000)), |it, range| it.gpu_tasks_permille = range)
-        }),
-        ("gpu_to_cpu_permille", |value, _| {
-            changed(grid::range(value, (0, 1_000_000)), |it, range| it.gpu_to_cpu_permille = range)
-        }),
-        ("misc_permille", |value, _| changed(grid::range(value, (0, 1_000)), |it, range| it.misc_permille = range)),
-        ("period_ms", |value, _| changed(grid::range(value, (1, MAX_PERIOD_MS)), |it, range| it.period_ms = range)),
-        ("periods_are", |value, _| changed(grid::named(value, &PERIODS_ARE), |it, is_so| it.harmonic_periods = is_so)),
-        ("preset", |value, _| {
-            Self::set(grid::one_of(value, &SegmentPreset::ALL, SegmentPreset::name), |point, it| point.preset = it)
-        }),
-        ("sets", |value, _| changed(grid::named(value, &SETS), |it, sets| it.sets = sets)),
-        ("simulated_runs", |value, _| {
-            Self::set(value.whole_number(0, 1_000_000), |point, it| point.simulated_runs = it)
-        }),
-        ("switch_cost", |value, _| changed(value.time(), |it, time| it.gpu.switch_cost = time)),
-        ("tasks", |value, _| changed(value.whole_u32(1, 1_000), |it, tasks| it.tasks = Some(tasks))),
-        ("tasks_per_cpu", |value, _| changed(grid::range(value, (1, MAX_TASKS)), |it, tasks| it.tasks_per_cpu = tasks)),
-        ("tests", |value, _| {
-            Self::set(grid::distinct(value, &SegmentTest::ALL, SegmentTest::name), |point, it| point.tests = it)
-        }),
-        ("time_slice", |value, _| {
-            let slice = value.time()?;
-            if slice == Duration::ZERO {
-                return Err(value.expected("a time above zero"));
-            }
-            changed(Ok(slice), |it, time| it.gpu.time_slice = time)
-        }),
-        ("update_cost", |value, _| changed(value.time(), |it, time| it.gpu.update_cost = time)),
-        ("utilization_permille", |value, _| {
-            changed(grid::range(value, (1, 1_000)), |it, range| it.utilization_permille = range)
-        }),
-    ];
+            sets.map(Arc::new)
+        };
+        "preset" => preset: grid::one_of(value, &SegmentPreset::ALL, SegmentPreset::name);
+        "simulated_runs" => simulated_runs: value.whole_number(0, 1_000_000);
+        "tests" => tests: grid::distinct(value, &SegmentTest::ALL, SegmentTest::name);
+    };
+
+    fn others() -> Vec<&'static str> {
+        SegmentGenerator::keys()
+    }
+
+    fn read_other(key: &str, value: Node<'_>, files: &Files<'_>) -> Option<Result<Change<Self>, Problem>> {
+        let change = SegmentGenerator::read(key, value, files)?;
+        Some(Self::set(change, |point, it| point.changes.push(it)))
+    }
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;

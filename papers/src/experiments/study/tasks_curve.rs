@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::StudyError;
 use super::compute::{Layout, Point, Points, StudyCommand, Tally, compute_all};
-use super::grid::{self, Grid, Parameters, Read};
+use super::grid::{self, Grid, Parameters, Read, keys};
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted, drawn};
 use crate::json::{Node, Problem};
@@ -73,61 +73,37 @@ impl Default for CurveParameters {
 }
 
 impl Parameters for CurveParameters {
-    const KEYS: &'static [(&'static str, Read<Self>)] = &[
-        ("deadlines_from_percent", |value, _| {
-            Self::set(value.whole_u32(0, 100), |point, it| point.generator.deadline_percent = it)
-        }),
-        (grid::FILES, |value, files| {
+    const KEYS: &'static [(&'static str, Read<Self>)] = keys! { |value, files|
+        "deadlines_from_percent" => generator.deadline_percent: value.whole_u32(0, 100);
+        grid::FILES => files: {
             // It measures the kernels of sets, as of `gpusched tasks`.
             let device = grid::default_device().map_err(|what| value.problem(what))?;
             let sets = grid::each_text_file(value, files, |name, text| {
                 let set = TaskSet::from_json(name, text, &device).map_err(|error| error.to_string())?;
                 Ok((name.to_owned(), set))
             });
-            Self::set(sets.map(Arc::new), |point, it| point.files = Some(it))
-        }),
-        ("gang_tasks", |value, _| {
-            Self::set(value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize), |point, it| {
-                point.generator.gang_tasks = it;
-            })
-        }),
-        ("gang_utilization_permille", |value, _| {
-            Self::set(value.whole_u32(0, 1_000), |point, it| point.generator.gang_permille = it)
-        }),
-        ("periods", |value, _| {
+            sets.map(Arc::new)
+        };
+        "gang_tasks" => generator.gang_tasks: value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize);
+        "gang_utilization_permille" => generator.gang_permille: value.whole_u32(0, 1_000);
+        "periods" => periods: {
             let help = "two periods with \"periods_are\": \"log-uniform\" are the shortest and the longest";
             let periods = value.filled_list().map_err(|problem| problem.with_help(help))?.into_iter();
             let periods = periods.map(|period| period.whole_number(1, 1 << 48).map(TaskTime::from_units));
-            Self::set(periods.collect(), |point, it| point.periods = it)
-        }),
-        ("periods_are", |value, _| Self::set(grid::named(value, &PERIODS_ARE), |point, it| point.periods_are = it)),
-        ("reservation_period", |value, _| {
-            let period = if value.is_string() {
-                grid::named(value, &RESERVATIONS)?
-            } else {
-                ReservationPeriod::Fixed(TaskTime::from_units(value.whole_number(1, 1 << 48)?))
-            };
-            Self::set(Ok(period), |point, it| point.generator.reservation = it)
-        }),
-        ("sms", |value, _| Self::set(value.whole_u32(1, 128), |point, it| point.generator.sms = it)),
-        ("tasks_per_sm", |value, _| {
-            Self::set(value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize), |point, it| {
-                point.generator.tasks_per_sm = it;
-            })
-        }),
-        ("tests", |value, _| {
-            let tests = grid::distinct(value, &ReservationTest::ALL, ReservationTest::name);
-            Self::set(tests, |point, it| point.tests = it)
-        }),
-        ("utilization_permille", |value, _| {
-            Self::set(value.whole_u32(0, 1_000), |point, it| point.generator.single_permille = it)
-        }),
-        ("utilizations", |value, _| {
-            Self::set(grid::one_of(value, &Utilizations::ALL, Utilizations::name), |point, it| {
-                point.generator.utilizations = it;
-            })
-        }),
-    ];
+            periods.collect::<Result<Vec<TaskTime>, Problem>>()
+        };
+        "periods_are" => periods_are: grid::named(value, &PERIODS_ARE);
+        "reservation_period" => generator.reservation: if value.is_string() {
+            grid::named(value, &RESERVATIONS)
+        } else {
+            value.whole_number(1, 1 << 48).map(|units| ReservationPeriod::Fixed(TaskTime::from_units(units)))
+        };
+        "sms" => generator.sms: value.whole_u32(1, 128);
+        "tasks_per_sm" => generator.tasks_per_sm: value.whole_u32(0, MAX_TASKS).map(|tasks| tasks as usize);
+        "tests" => tests: grid::distinct(value, &ReservationTest::ALL, ReservationTest::name);
+        "utilization_permille" => generator.single_permille: value.whole_u32(0, 1_000);
+        "utilizations" => generator.utilizations: grid::one_of(value, &Utilizations::ALL, Utilizations::name);
+    };
 
     fn set_seed(&mut self, seed: u64) {
         self.seed = seed;
