@@ -165,17 +165,12 @@ impl StudyCommand {
 /// What a study repeats: a command whose samples depend on the point, the seed and the sample's number only.
 pub(crate) trait Experiment: Sync {
     /// What one thread needs to compute rows.
-    fn worker(&self) -> Box<dyn Worker + '_>;
+    fn worker(&self) -> Worker<'_>;
 }
 
-/// Computes rows, one after another; what it keeps between them saves time, and changes nothing.
-pub(crate) trait Worker {
-    /// The values of one row: fields separated by commas, none of which contains a line end.
-    ///
-    /// # Errors
-    /// Why a sample cannot be computed.
-    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String>;
-}
+/// Computes the values of rows, each by its point and samples, or says why a sample cannot be computed: fields separated
+/// by commas, none of which contains a line end. What it keeps between rows saves time, and changes nothing.
+pub(crate) type Worker<'e> = Box<dyn FnMut(u64, Range<u64>) -> Result<String, String> + 'e>;
 
 /// One point of a study's grid: what its samples are, and what is asked of them.
 pub(super) trait Point: Send + Sync + 'static {
@@ -187,7 +182,7 @@ pub(super) trait Point: Send + Sync + 'static {
     /// Names of a row's values, separated by commas.
     fn columns() -> &'static str;
 
-    /// The values of one row, as of [`Worker::values`].
+    /// The values of one row, as of a [`Worker`].
     fn values<'p>(&'p self, samples: Range<u64>, kept: &mut Self::Kept<'p>) -> Result<String, String>;
 
     /// What is drawn at a sample, as a file that the command takes.
@@ -218,8 +213,9 @@ pub(super) trait StudyExperiment: Experiment + Send {
 pub(super) struct Points<P>(pub(super) Vec<P>);
 
 impl<P: Point> Experiment for Points<P> {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(PointWorker { points: &self.0, kept: P::Kept::default() })
+    fn worker(&self) -> Worker<'_> {
+        let mut kept = P::Kept::default();
+        Box::new(move |point, samples| numbered(&self.0, point)?.values(samples, &mut kept))
     }
 }
 
@@ -234,17 +230,6 @@ impl<P: Point> StudyExperiment for Points<P> {
 
     fn tally(&self, point: u64) -> Option<Box<dyn Tally>> {
         Some(numbered(&self.0, point).ok()?.tally())
-    }
-}
-
-struct PointWorker<'p, P: Point> {
-    points: &'p [P],
-    kept: P::Kept<'p>,
-}
-
-impl<P: Point> Worker for PointWorker<'_, P> {
-    fn values(&mut self, point: u64, samples: Range<u64>) -> Result<String, String> {
-        numbered(self.points, point)?.values(samples, &mut self.kept)
     }
 }
 
@@ -434,7 +419,7 @@ impl<S: FnMut(&[StudyRow]) -> Result<(), StudyError> + Send> Shared<'_, S> {
             let place = self.work.layout.place(number);
             let last = place.first + place.samples;
             let began = self.watch.as_ref().map(|watch| (watch.clock)());
-            let values = here.within(|| worker.values(place.point, place.first..last));
+            let values = here.within(|| worker(place.point, place.first..last));
             if values.is_err() && here.within(effort::check).is_err() {
                 // Nothing is wrong with it.
                 return;

@@ -312,17 +312,10 @@ fn all_points(
 struct BySample<'a>(&'a Points<EvrPoint>);
 
 impl Experiment for BySample<'_> {
-    fn worker(&self) -> Box<dyn Worker + '_> {
-        Box::new(SampleWorker(self.0.worker()))
-    }
-}
-
-struct SampleWorker<'a>(Box<dyn Worker + 'a>);
-
-impl Worker for SampleWorker<'_> {
-    fn values(&mut self, sample: u64, points: Range<u64>) -> Result<String, String> {
+    fn worker(&self) -> Worker<'_> {
+        let mut worker = self.0.worker();
         // A row has one sample.
-        self.0.values(points.start, sample..sample + 1)
+        Box::new(move |sample, points| worker(points.start, sample..sample + 1))
     }
 }
 

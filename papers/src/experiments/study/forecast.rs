@@ -131,16 +131,12 @@ mod tests {
     }
 
     impl Experiment for Slow<'_> {
-        fn worker(&self) -> Box<dyn Worker + '_> {
-            Box::new(Slow { ..*self })
-        }
-    }
-
-    impl Worker for Slow<'_> {
-        fn values(&mut self, _: u64, samples: std::ops::Range<u64>) -> Result<String, String> {
-            let cost = usize::try_from(samples.start).ok().and_then(|sample| self.costs.get(sample));
-            self.clock.fetch_add(*cost.ok_or("no such sample")?, Ordering::Relaxed);
-            Ok(String::new())
+        fn worker(&self) -> Worker<'_> {
+            Box::new(|_, samples| {
+                let cost = usize::try_from(samples.start).ok().and_then(|sample| self.costs.get(sample));
+                self.clock.fetch_add(*cost.ok_or("no such sample")?, Ordering::Relaxed);
+                Ok(String::new())
+            })
         }
     }
 
