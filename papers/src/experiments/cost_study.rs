@@ -17,40 +17,6 @@ use crate::analysis::{MergedKernel, TimeOverflow, finish_times};
 use crate::named::named;
 use crate::time::{Duration, Instant};
 
-/// Kernels that are all released together, their grids and block times drawn uniformly.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct TaskSets {
-    /// Blocks of the largest grid; the smallest has 2.
-    pub largest_grid: u32,
-    /// C \[ns\]; a unit for the thesis, whose times are whole numbers.
-    pub block_times: RangeInclusive<u64>,
-}
-
-impl TaskSets {
-    /// Those of Figs. 3.11 to 3.13, C from 20 to 100: as the thesis' author draws them in the programs `rta_plot` and
-    /// `rta_mplot` of his public repository, `daleonpz/master_thesis_markdown`.
-    const fn thesis(largest_grid: u32) -> Self {
-        Self { largest_grid, block_times: 20..=100 }
-    }
-
-    /// The same with C a million times as long, so that ends of blocks hardly ever fall on one time.
-    const fn thesis_in_fine_time(largest_grid: u32) -> Self {
-        Self { largest_grid, block_times: 20_000_000..=100_000_000 }
-    }
-
-    /// Set `number` of so many kernels; every number has its own draws.
-    fn draw(&self, kernels: usize, seed: u64, number: u64) -> Vec<MergedKernel> {
-        let mut numbers = ChaCha8Rng::seed_from_u64(seed);
-        numbers.set_stream(number);
-        let kernel = |_| MergedKernel {
-            release: Instant::ZERO,
-            block_time: Duration::from_ns(numbers.random_range(self.block_times.clone())),
-            blocks: numbers.random_range(2..=self.largest_grid.max(2)),
-        };
-        (0..kernels).map(kernel).collect()
-    }
-}
-
 named! {
     /// What differs between the curves.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,11 +31,27 @@ named! {
 }
 
 impl LoopVariant {
-    fn task_sets(self, largest_grid: u32) -> TaskSets {
+    /// C \[ns\]; a unit for the thesis, whose times are whole numbers: from 20 to 100 in Figs. 3.11 to 3.13, as its author
+    /// draws them in the programs `rta_plot` and `rta_mplot` of his public repository,
+    /// `daleonpz/master_thesis_markdown`. Or a million times as long, so that ends of blocks hardly ever fall on one time.
+    const fn block_times(self) -> RangeInclusive<u64> {
         match self {
-            Self::Thesis => TaskSets::thesis(largest_grid),
-            Self::FineTime | Self::NoEmptyPairs => TaskSets::thesis_in_fine_time(largest_grid),
+            Self::Thesis => 20..=100,
+            Self::FineTime | Self::NoEmptyPairs => 20_000_000..=100_000_000,
         }
+    }
+
+    /// Set `number` of so many kernels that are all released together, their grids, of 2 blocks or more, and block times
+    /// drawn uniformly; every number has its own draws.
+    fn draw(self, largest_grid: u32, kernels: usize, seed: u64, number: u64) -> Vec<MergedKernel> {
+        let mut numbers = ChaCha8Rng::seed_from_u64(seed);
+        numbers.set_stream(number);
+        let kernel = |_| MergedKernel {
+            release: Instant::ZERO,
+            block_time: Duration::from_ns(numbers.random_range(self.block_times())),
+            blocks: numbers.random_range(2..=largest_grid.max(2)),
+        };
+        (0..kernels).map(kernel).collect()
     }
 
     fn empty_pairs(self) -> EmptyPairs {
@@ -137,7 +119,7 @@ pub fn study(
             turns_over_estimate: 0.0,
         };
         for number in 0..sets {
-            let set = variant.task_sets(largest_grid).draw(kernels, seed, number);
+            let set = variant.draw(largest_grid, kernels, seed, number);
             let done: LoopWork = work(g_max, &set, variant.empty_pairs())?;
             let blocks: f64 = set.iter().map(|kernel| f64::from(kernel.blocks)).sum();
             let estimate = kernels as f64 * blocks / f64::from(g_max.get());
@@ -222,7 +204,7 @@ pub fn measure(
     for setting in settings(figure) {
         for kernels in 1..=MOST_KERNELS {
             // Every point has a set of its own, as in the thesis.
-            let set = TaskSets::thesis(setting.largest_grid).draw(kernels, seed, points.len() as u64);
+            let set = LoopVariant::Thesis.draw(setting.largest_grid, kernels, seed, points.len() as u64);
             let printed_turns = algorithm_2::work(setting.g_max, &set, EmptyPairs::Entered)?.turns();
             let mut result = Ok(Vec::new());
             let printed_s = seconds(&mut || result = algorithm_2::finish_times(setting.g_max, black_box(&set)));
@@ -242,14 +224,14 @@ mod tests {
 
     #[test]
     fn grids_and_times_are_within_the_thesis_ranges_and_differ_from_set_to_set() {
-        let sets = TaskSets::thesis(100);
-        let set = sets.draw(2_000, 1, 0);
+        let draw = |number| LoopVariant::Thesis.draw(100, 2_000, 1, number);
+        let set = draw(0);
         let blocks: Vec<u32> = set.iter().map(|kernel| kernel.blocks).collect();
         let times: Vec<u64> = set.iter().map(|kernel| kernel.block_time.as_ns()).collect();
         assert_eq!((blocks.iter().min(), blocks.iter().max()), (Some(&2), Some(&100)));
         assert_eq!((times.iter().min(), times.iter().max()), (Some(&20), Some(&100)));
-        assert_eq!(set, sets.draw(2_000, 1, 0));
-        assert_ne!(set, sets.draw(2_000, 1, 1));
+        assert_eq!(set, draw(0));
+        assert_ne!(set, draw(1));
     }
 
     #[test]
@@ -257,7 +239,7 @@ mod tests {
         let g_max = NonZeroU32::new(30).unwrap();
         for seed in 0..20 {
             for kernels in [1, 7, 60] {
-                let set = TaskSets::thesis_in_fine_time(100).draw(kernels, seed, 0);
+                let set = LoopVariant::FineTime.draw(100, kernels, seed, 0);
                 let work = work(g_max, &set, EmptyPairs::LeftOut).unwrap();
                 let blocks: usize = set.iter().map(|kernel| kernel.blocks as usize).sum();
                 assert!(work.most_pairs <= 30 && work.turns() <= blocks + 2 * kernels, "{work:?}");
