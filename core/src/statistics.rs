@@ -72,6 +72,12 @@ impl Moments {
         let deviation = if self.count > 1 { (self.squares / (self.count - 1) as f64).sqrt() } else { 0.0 };
         Statistic { mean: self.mean, deviation, least: self.least, most: self.most }
     }
+
+    /// The mean of what was added, as what samples say.
+    #[doc(hidden)]
+    pub fn measure(&self) -> Measure {
+        Measure::Mean { statistic: self.statistic(), count: self.count }
+    }
 }
 
 /// What samples say of one quantity.

@@ -15,6 +15,7 @@ pub mod acceptance;
 #[doc(hidden)]
 pub mod cost_study;
 pub mod evr;
+mod fields;
 pub mod profile_replay;
 pub mod response_times;
 pub mod segment_acceptance;

@@ -11,7 +11,7 @@ use crate::applications::Outcome;
 use crate::hosts::Scheduler;
 use crate::hosts::gpu_evr::EvrRules;
 use crate::proven::OrMost;
-use crate::statistics::{Moments, Statistic};
+use crate::statistics::{Measure, Moments, Statistic};
 use crate::time::NS_PER_SECOND;
 
 /// What to run.
@@ -101,6 +101,13 @@ impl PointTally {
             energy,
         ];
         self.moments.iter_mut().zip(values).for_each(|(moments, value)| moments.add(value));
+    }
+
+    /// What came out, under the names that a point has for it.
+    pub(crate) fn measures(&self) -> Vec<(&'static str, Measure)> {
+        let names =
+            ["met", "violation_s", "utilization", "mean_power_w", "application_power_w", "energy_per_application_j"];
+        names.into_iter().zip(self.moments.map(|moments| moments.measure())).collect()
     }
 
     pub(crate) fn point(&self, scheduler: String, synthetic: bool, applications: u32) -> SweepPoint {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::device::Device;
+use crate::experiments::fields::{Fields, number};
 use crate::gpu::RunError;
 use crate::limits::count_turn;
 use crate::workload::Placement;
@@ -248,22 +249,15 @@ impl FamilyTally {
     /// Reads what `Display` wrote. Counterexamples are kept only if `drawn` draws them again: it gets the number of a
     /// sample.
     pub(crate) fn parse(text: &str, mut drawn: Option<&mut dyn FnMut(u64) -> Sample>) -> Option<Self> {
-        fn next<T: std::str::FromStr>(fields: &mut std::str::Split<'_, char>) -> Option<T> {
-            fields.next()?.parse().ok()
-        }
-        let mut fields = text.split(',');
-        let mut read = Self::default();
-        for verdict in &mut read.verdicts {
-            *verdict = next(&mut fields)?;
-        }
-        read.most_ppm = next(&mut fields)?;
-        read.most_optimistic_ppm = next(&mut fields)?;
-        read.most_ns = next(&mut fields)?;
-        let mut bins = fields.next()?.split(';');
-        for bin in &mut read.bins {
-            *bin = bins.next()?.parse().ok()?;
-        }
-        for kept in fields.next()?.split(';').filter(|kept| !kept.is_empty()) {
+        let mut fields = Fields::of(text, ',');
+        let verdicts = fields.each(number)?;
+        let [most_ppm, most_optimistic_ppm, most_ns] = fields.each(number)?;
+        let [bins, all_kept] = fields.each(Some)?;
+        let mut of_bins = Fields::of(bins, ';');
+        let bins = of_bins.each(number)?;
+        let bins = of_bins.end(bins)?;
+        let mut read = Self { verdicts, most_ppm, most_optimistic_ppm, most_ns, bins, kept: Vec::new() };
+        for kept in all_kept.split(';').filter(|kept| !kept.is_empty()) {
             let (verdict, index) = match kept.split_at_checked(1)? {
                 ("o", index) => (Agreement::Optimistic, index),
                 ("p", index) => (Agreement::Pessimistic, index),
@@ -274,7 +268,7 @@ impl FamilyTally {
                 read.kept.push((Reverse(verdict), drawn(index).size(), index));
             }
         }
-        (bins.next().is_none() && fields.next().is_none()).then_some(read)
+        fields.end(read)
     }
 
     fn note(&mut self, verdict: Agreement, judge: &Judge, sample: &Sample, index: u64) {

@@ -9,6 +9,7 @@ use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read, keys};
 use super::scenario_point::{self, ScenarioPoint};
 use crate::analysis::{BoundOptions, LadderRow, Rung, SearchOptions, Verdict, judge, ladder_of_runs};
 use crate::effort::{self, Progress};
+use crate::experiments::fields::{Fields, number};
 use crate::input::LastRead;
 use crate::json::{Node, Problem};
 use crate::scenario::{HostThread, Scenario};
@@ -153,24 +154,12 @@ impl ScenarioVerdicts {
          sporadic,jitter,given,stated-times,declared-order,order-and-times,run";
 
     fn parse(values: &str) -> Option<Self> {
-        let mut fields = values.split(',');
-        let mut read = Self { counts: [0; 4], ratios: [None; 2], tests: [None; Rung::ALL.len()] };
-        for count in &mut read.counts {
-            *count = fields.next()?.parse().ok()?;
-        }
-        for ratio in &mut read.ratios {
-            let field = fields.next()?;
-            if !field.is_empty() {
-                *ratio = Some(field.parse().ok()?);
-            }
-        }
-        for test in &mut read.tests {
-            let field = fields.next()?;
-            if !field.is_empty() {
-                *test = Some(Verdict::ALL.into_iter().find(|verdict| verdict.name() == field)?);
-            }
-        }
-        fields.next().is_none().then_some(read)
+        let verdict = |field: &str| Verdict::ALL.into_iter().find(|verdict| verdict.name() == field);
+        let mut fields = Fields::of(values, ',');
+        let counts = fields.each(number)?;
+        let ratios = fields.each_if_any(number)?;
+        let tests = fields.each_if_any(verdict)?;
+        fields.end(Self { counts, ratios, tests })
     }
 }
 
@@ -239,8 +228,7 @@ impl Tally for VerdictTally {
         }
         let names = ["jobs_proven", "jobs_missed", "jobs_open"];
         measures.extend(names.into_iter().zip(self.verdicts.map(Measure::PartsOfRuns)));
-        let ratio = Measure::Mean { statistic: self.ratio.statistic(), count: self.ratio.count() };
-        measures.push(("bound_over_worst", ratio));
+        measures.push(("bound_over_worst", self.ratio.measure()));
         measures.extend(self.most.map(|most| ("most_bound_over_worst", Measure::Largest(most as f64 / 1_000.0))));
         measures
     }

@@ -11,6 +11,7 @@ use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome, V
 use crate::device::Device;
 use crate::effort;
 use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint};
+use crate::experiments::fields::{Fields, number};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Alone, Scheduler};
 use crate::json::{Node, Problem};
@@ -220,12 +221,9 @@ struct EvrTally {
 }
 
 pub(super) fn quantities(values: &str) -> Option<[f64; 6]> {
-    let mut quantities = [0.0; 6];
-    let mut fields = values.split(',');
-    for quantity in &mut quantities {
-        *quantity = fields.next()?.parse().ok()?;
-    }
-    fields.next().is_none().then_some(quantities)
+    let mut fields = Fields::of(values, ',');
+    let quantities = fields.each(number)?;
+    fields.end(quantities)
 }
 
 impl Tally for EvrTally {
@@ -235,18 +233,7 @@ impl Tally for EvrTally {
     }
 
     fn measures(&self) -> Vec<(&'static str, Measure)> {
-        let point = self.sums.point(String::new(), false, 0);
-        let count = u64::from(point.samples);
-        [
-            ("met", point.met),
-            ("violation_s", point.violation_s),
-            ("utilization", point.utilization),
-            ("mean_power_w", point.mean_power_w),
-            ("application_power_w", point.application_power_w),
-            ("energy_per_application_j", point.energy_per_application_j),
-        ]
-        .map(|(name, statistic)| (name, Measure::Mean { statistic, count }))
-        .into()
+        self.sums.measures()
     }
 }
 

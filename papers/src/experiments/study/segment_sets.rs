@@ -14,6 +14,7 @@ use super::compute::{Point, Tally};
 use super::grid::{self, Change, Files, Grid, Parameters, Read, keys};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
+use crate::experiments::fields::{Fields, number};
 use crate::hosts::{SegmentRunOptions, run_segment_tasks};
 use crate::json::{Node, Problem};
 use crate::statistics::{Measure, Moments, PartsOfRuns};
@@ -300,26 +301,19 @@ impl SegmentOutcome {
     }
 
     fn parse(values: &str) -> Option<Self> {
-        let mut fields = values.split(',');
-        let mut read = Self::new(fields.next()?.parse().ok()?);
-        for necessary in &mut read.necessary {
-            *necessary = flag(fields.next()?)?;
-        }
+        let mut fields = Fields::of(values, ',');
+        let [load_permille] = fields.each(number)?;
+        let mut read = Self { necessary: fields.each(flag)?, ..Self::new(load_permille) };
         for (name, _) in &NAMES.tests {
-            let field = fields.next()?;
-            if !field.is_empty() {
-                read.accepted.insert(name, flag(field)?);
-            }
+            let [is_accepted] = fields.each_if_any(flag)?;
+            read.accepted.extend(is_accepted.map(|is_accepted| (*name, is_accepted)));
         }
         for (name, ..) in &NAMES.runs {
-            let (no_miss, ratio) = (fields.next()?, fields.next()?);
-            if no_miss.is_empty() {
-                continue;
-            }
-            let ratio = if ratio.is_empty() { None } else { Some(ratio.parse().ok()?) };
-            read.runs.insert(name, OfRuns { no_miss: flag(no_miss)?, found_permille_of_bound: ratio });
+            let [no_miss] = fields.each_if_any(flag)?;
+            let [found_permille_of_bound] = fields.each_if_any(number)?;
+            read.runs.extend(no_miss.map(|no_miss| (*name, OfRuns { no_miss, found_permille_of_bound })));
         }
-        fields.next().is_none().then_some(read)
+        fields.end(read)
     }
 }
 
@@ -388,8 +382,7 @@ impl Tally for SegmentTally {
         let plain = applied().map(|(name, _, sums)| (name, Measure::PartsOfRuns(sums[0])));
         let no_miss = run().map(|(name, _, (sum, _))| (&**name, Measure::PartsOfRuns(*sum)));
         let weighted = applied().map(|(_, name, sums)| (name, Measure::PartsOfRuns(sums[1])));
-        let mean = |moments: &Moments| Measure::Mean { statistic: moments.statistic(), count: moments.count() };
-        let ratios = run().map(|(_, name, (_, ratios))| (&**name, mean(ratios)));
+        let ratios = run().map(|(_, name, (_, ratios))| (&**name, ratios.measure()));
         necessary.chain(plain).chain(no_miss).chain(weighted).chain(ratios).collect()
     }
 }

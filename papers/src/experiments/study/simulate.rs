@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::compute::{Point, Tally};
 use super::grid::{Grid, GridAxis};
 use super::scenario_point::{self, ScenarioPoint};
+use crate::experiments::fields::{Fields, number};
 use crate::hosts::{AnyLength, AnyRun, HeldAtMost, SimulateOptions, simulate_summed};
 use crate::input::LastRead;
 use crate::json::{Node, Problem};
@@ -128,18 +129,10 @@ impl Outcome {
     }
 
     fn parse(values: &str) -> Option<Self> {
-        let mut fields = values.split(',');
-        let mut outcome = Self { counts: [0; COUNTS], times: [None; TIMES] };
-        for count in &mut outcome.counts {
-            *count = fields.next()?.parse().ok()?;
-        }
-        for time in &mut outcome.times {
-            *time = match fields.next()? {
-                "" => None,
-                text => Some(text.parse().ok()?),
-            };
-        }
-        fields.next().is_none().then_some(outcome)
+        let mut fields = Fields::of(values, ',');
+        let counts = fields.each(number)?;
+        let times = fields.each_if_any(number)?;
+        fields.end(Self { counts, times })
     }
 }
 
@@ -197,11 +190,10 @@ impl Tally for SimulateTally {
     }
 
     fn measures(&self) -> Vec<(&'static str, Measure)> {
-        let mean = |moments: &Moments| Measure::Mean { statistic: moments.statistic(), count: moments.count() };
         let mut measures = vec![("missed", Measure::PartsOfRuns(self.missed))];
-        measures.extend(TIME_NAMES.into_iter().zip(self.times.iter().map(mean)));
+        measures.extend(TIME_NAMES.into_iter().zip(self.times.iter().map(Moments::measure)));
         measures.push(("longest_response_s", Measure::Largest(self.times[RESPONSE_MAX].statistic().most)));
-        measures.push(("unfinished_jobs", mean(&self.unfinished)));
+        measures.push(("unfinished_jobs", self.unfinished.measure()));
         measures
     }
 }

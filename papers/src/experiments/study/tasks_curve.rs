@@ -9,6 +9,7 @@ use super::compute::{Layout, Point, Points, StudyCommand, Tally, compute_all};
 use super::grid::{self, Grid, Parameters, Read, keys};
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted, drawn};
+use crate::experiments::fields::{Fields, number};
 use crate::json::{Node, Problem};
 use crate::statistics::Measure;
 use crate::tasks::{
@@ -224,16 +225,16 @@ impl AcceptanceTally {
 impl Tally for AcceptanceTally {
     fn add(&mut self, samples: u64, values: &str) -> Option<()> {
         self.samples += samples;
-        let mut fields = values.split(',');
-        for count in &mut self.counts {
-            let field = fields.next()?;
-            match count {
-                Some(count) => *count += field.parse::<u64>().ok()?,
-                None if field.is_empty() => {}
-                None => return None,
+        let mut fields = Fields::of(values, ',');
+        let counts: [Option<u64>; 2 + ReservationTest::ALL.len()] = fields.each_if_any(number)?;
+        for (sum, count) in self.counts.iter_mut().zip(counts) {
+            match (sum, count) {
+                (Some(sum), Some(count)) => *sum += count,
+                (None, None) => {}
+                _ => return None,
             }
         }
-        fields.next().is_none().then_some(())
+        fields.end(())
     }
 
     fn measures(&self) -> Vec<(&'static str, Measure)> {
