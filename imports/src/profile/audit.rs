@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::device::{Device, KernelOccupancy};
+use crate::named::named;
 use crate::profile::{CLOCKS_NS, CallKind, GpuProfile, HostCall, ProfiledOperation, SyncKind, UsualDelays};
 
 /// First kernels of more waves than this are those whose last wave is short enough to tell.
@@ -28,16 +29,17 @@ const LAST_WAVE: (f64, f64) = (1.2, 0.02);
 /// Profilers that round to microseconds make ends and starts meet this much too early.
 const ROUNDING_NS: u64 = 1_000;
 
-/// What becomes of one start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum StartVerdict {
-    /// The rules say so.
-    Explained,
-    /// Only if the stream has a higher priority than the one that it overtook, which the profile does not state.
-    OnlyByHigherPriority,
-    /// No rule that is known here explains it.
-    Unexplained,
+named! {
+    /// What becomes of one start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum StartVerdict: Serialize {
+        /// The rules say so.
+        Explained = "explained",
+        /// Only if the stream has a higher priority than the one that it overtook, which the profile does not state.
+        OnlyByHigherPriority = "only_by_higher_priority",
+        /// No rule that is known here explains it.
+        Unexplained = "unexplained",
+    }
 }
 
 /// The start of a kernel that was late, or came while one of another stream ran.

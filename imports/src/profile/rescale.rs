@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use super::Rescale;
 use super::gpu_profile::{GpuProfile, ProfiledKernel, short_name};
 use crate::device::{BUILTIN_NAMES, Device, KernelOccupancy};
+use crate::named::named;
 use crate::spelling::option;
 use crate::time::Duration;
 use crate::words::counted;
 
-/// What keeps a kernel from being faster: a roof of the roofline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limiter {
-    /// What SMs compute.
-    Compute,
-    /// The bandwidth of the memory.
-    Memory,
+named! {
+    /// What keeps a kernel from being faster: a roof of the roofline.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Limiter {
+        /// What SMs compute.
+        Compute = "SMs, their clocks and 32-bit operations a clock",
+        /// The bandwidth of the memory.
+        Memory = "memory bandwidth",
+    }
 }
 
 /// What names of functions contain that do an operation or two for each number that they move. Elementwise kernels,
@@ -39,13 +42,6 @@ impl Limiter {
         let name = short_name(name).to_ascii_lowercase();
         let has = |known: &[&str]| known.iter().any(|known| name.contains(known));
         if has(&LIMITED_BY_MEMORY) { Some(Self::Memory) } else { has(&LIMITED_BY_SMS).then_some(Self::Compute) }
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Compute => "SMs, their clocks and 32-bit operations a clock",
-            Self::Memory => "memory bandwidth",
-        }
     }
 }
 
@@ -152,7 +148,7 @@ impl<'d> Scale<'d> {
         }
         let by = |limiter: Limiter| {
             let factor = self.factor(limiter);
-            format!("{}: x{factor:.2} for a kernel that fills both", limiter.words())
+            format!("{}: x{factor:.2} for a kernel that fills both", limiter.name())
         };
         let from_to = format!("durations of kernels are those of {title}, rescaled for {other} by");
         match rescale {

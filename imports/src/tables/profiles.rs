@@ -12,15 +12,7 @@ use gpusched_core::tables::HINT;
 
 fn start_columns<'c>() -> [Column<&'c JudgedStart>; 9] {
     [
-        Column::new("verdict", "verdict", |start: &&JudgedStart| {
-            match start.verdict {
-                StartVerdict::Explained => "explained",
-                StartVerdict::OnlyByHigherPriority => "only_by_higher_priority",
-                StartVerdict::Unexplained => "unexplained",
-            }
-            .into()
-        })
-        .left(),
+        Column::new("verdict", "verdict", |start: &&JudgedStart| start.verdict.name().into()).left(),
         Column::new("rule", "rule", |start: &&JudgedStart| start.rule.into()).left(),
         Column::data("kernel", |start: &&JudgedStart| start.kernel.as_str().into()),
         Column::table("kernel", |start: &&JudgedStart| short_name(&start.kernel).into()).names(),

@@ -12,6 +12,7 @@ use thiserror::Error;
 use crate::device::Device;
 use crate::effort::Progress;
 use crate::gpu::{Gpu, GpuOptions, RunError, Simulated, SubmitError};
+use crate::named::named;
 use crate::spelling::option;
 use crate::tasks::segments::{GpuWait, SegmentTask, SegmentTaskSet, SegmentTest};
 use crate::time::{Duration, Instant};
@@ -161,25 +162,16 @@ pub struct CoreRun {
     pub to: Instant,
 }
 
-/// What a task has a core for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoreUse {
-    /// A CPU segment, or the CPU's part of a GPU segment.
-    Works,
-    /// A driver call.
-    Call,
-    /// Nothing: it waits for the GPU or for a driver call.
-    Waits,
-}
-
-impl CoreUse {
-    /// As a sentence has it.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Works => "works",
-            Self::Call => "is in a driver call",
-            Self::Waits => "keeps the core busy",
-        }
+named! {
+    /// What a task has a core for, named as a sentence has it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum CoreUse {
+        /// A CPU segment, or the CPU's part of a GPU segment.
+        Works = "works",
+        /// A driver call.
+        Call = "is in a driver call",
+        /// Nothing: it waits for the GPU or for a driver call.
+        Waits = "keeps the core busy",
     }
 }
 

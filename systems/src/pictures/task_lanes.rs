@@ -231,7 +231,7 @@ pub fn segment_gantt(
             CoreUse::Works | CoreUse::Waits => Rect::between(from, lane.y, to, lane.bottom()),
         };
         let name = &*set.tasks[core.task].name;
-        let note = format!("{name} {}, {} to {}", core.what.words(), core.from, core.to);
+        let note = format!("{name} {}, {} to {}", core.what.name(), core.from, core.to);
         lanes.block(area, (core.task, name), core.what == CoreUse::Waits, note);
     }
     gpu(&mut lanes, set, run, &pieces, end);
