@@ -14,6 +14,7 @@ mod made;
 mod paper;
 mod rtns2020;
 mod rtss2017;
+mod texts;
 mod thesis2019;
 mod thesis2019_cost;
 mod tour;
@@ -39,6 +40,9 @@ pub fn catalogue() -> Vec<Figure> {
         cister2012::FIGURES,
     ]
     .concat()
+    .into_iter()
+    .map(Figure::with_texts)
+    .collect()
 }
 
 /// The first line of the gallery, by which it is known as ours.
@@ -106,18 +110,24 @@ fn is_picture(name: &str) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::figure::Make;
-    use super::{Paper, paper, *};
+    use super::figure::{Make, TEXTS};
+    use super::{Paper, *};
 
     #[test]
-    fn every_figure_has_a_note_on_its_axes_and_every_note_a_figure() {
+    fn every_figure_has_its_texts_and_every_text_a_figure() {
         let figures = catalogue();
         for figure in &figures {
             let has_picture = !matches!(figure.make, Make::Compared);
             assert_eq!(figure.axes().is_some(), has_picture, "{}", figure.name);
+            let finding = if let FigureKind::Timed { finding, .. } = figure.kind { finding } else { "none" };
+            let texts = [figure.part, figure.subject, figure.published, finding];
+            assert!(texts.iter().all(|text| !text.is_empty()), "{} lacks a text", figure.name);
         }
-        for (beginning, note) in paper::NOTES {
-            assert!(figures.iter().any(|figure| figure.axes() == Some(*note)), "{beginning} is for no figure");
+        for part in TEXTS.iter() {
+            let is_of_figure = figures.iter().any(|figure| figure.name == part.title);
+            let note = part.entry("axes");
+            let is_used = note.is_some() && figures.iter().any(|figure| figure.axes() == note);
+            assert!(is_used || note.is_none() && is_of_figure, "{} is for no figure", part.title);
         }
     }
 

@@ -18,72 +18,17 @@ use crate::warps::{
 };
 
 pub(super) const FIGURES: &[Figure] = &[
-    Paper::Cister2012.computed(
-        "cister2012-figure-1",
-        "Fig. 1, Eq. 1 and 2",
-        "sigma from units and warp size, and LC without a half",
-        "With 16 load/store units, 32 cores and warps of 32, sigma_L = 1/2 and sigma_C = 1; LC becomes LLC.",
-        Make::Compared,
-    )
-    .with_values(values_of_figure_1),
-    Paper::Cister2012.computed(
-        "cister2012-figure-2",
-        "Fig. 2",
-        "four warps of LLC",
-        "A possible work-conserving schedule takes 9 cycles; in the first five the CUDA cores have nothing to do.",
-        Make::Own(report_schedule),
-    )
-    .with_values(values_of_figure_2),
-    Paper::Cister2012.computed(
-        "cister2012-equation-42",
-        "Eq. 42 and 43",
-        "the estimate called safe is not",
-        "The makespan of W warps can safely be approximated by the smallest ceil(W / y) T(y).",
-        Make::Own(counterexample),
-    ),
-    Paper::Cister2012.computed(
-        "cister2012-figure-5",
-        "Fig. 5",
-        "time to the exact worst case of LLCLL against W",
-        "The integer program with the short constraints is generally solved sooner than with the long ones.",
-        Make::Limited(|name, limit| times(name, "LLCLL", "1", 60, limit)),
-    )
-    .timed(
-        &["cister2012-figure-5.svg", "cister2012-figure-5.csv"],
-        "Exact search over histograms takes well under a second for 60 warps: its time grows with the number of \
-         histograms, C(W + 5, 5), where the integer program has a variable for every warp, instruction and cycle, \
-         and takes a minute or minutes for 6 warps. Up to 4 warps its two forms take about as long; for 5 and 6 the \
-         short one is 2.6 and 4.8 times as fast. They are timed with HiGHS, in builds with the cargo feature `ilp`, \
-         of which the files here are one; other builds show the search alone. The program is not tried for more \
-         warps after one that ran out of its time, 300 s in the files here, which were made while the machine did \
-         other work too (`--time-limit`; column gave_up).",
-    ),
-    Paper::Cister2012.computed(
-        "cister2012-figure-6",
-        "Fig. 6",
-        "the estimate for 600 warps of LLCLL against x",
-        "The estimate converges fast; a dashed line has the pessimistic value.",
-        Make::Own(|name| converging(name, "LLCLL", "1", 600, 30)),
-    ),
-    Paper::Cister2012.computed(
-        "cister2012-figure-7",
-        "Fig. 7",
-        "the estimate for 420 warps of LCLCL, half a load/store unit, against x",
-        "The estimate converges fast, so small x give accurate estimates.",
-        Make::Own(|name| converging(name, "LCLCL", "1/2", 420, 16)),
-    ),
-    Paper::Cister2012.computed(
-        "cister2012-figure-7-times",
-        "Fig. 7",
-        "time to the exact worst case of x warps of LCLCL, half a load/store unit",
-        "Computation time increases very rapidly with x.",
-        Make::Limited(|name, limit| times(name, "LCLCL", "1/2", 25, limit)),
-    )
-    .timed(
-        &["cister2012-figure-7-times.svg", "cister2012-figure-7-times.csv"],
-        "By exact search it grows with the number of histograms, C(x + 8, 8): steeply, but 25 warps take less than a \
-         second. The integer program is timed as in Fig. 5, but for at most 20 s.",
-    ),
+    Paper::Cister2012.computed("cister2012-figure-1", Make::Compared).with_values(values_of_figure_1),
+    Paper::Cister2012.computed("cister2012-figure-2", Make::Own(report_schedule)).with_values(values_of_figure_2),
+    Paper::Cister2012.computed("cister2012-equation-42", Make::Own(counterexample)),
+    Paper::Cister2012
+        .computed("cister2012-figure-5", Make::Limited(|name, limit| times(name, "LLCLL", "1", 60, limit)))
+        .timed(&["cister2012-figure-5.svg", "cister2012-figure-5.csv"]),
+    Paper::Cister2012.computed("cister2012-figure-6", Make::Own(|name| converging(name, "LLCLL", "1", 600, 30))),
+    Paper::Cister2012.computed("cister2012-figure-7", Make::Own(|name| converging(name, "LCLCL", "1/2", 420, 16))),
+    Paper::Cister2012
+        .computed("cister2012-figure-7-times", Make::Limited(|name, limit| times(name, "LCLCL", "1/2", 25, limit)))
+        .timed(&["cister2012-figure-7-times.svg", "cister2012-figure-7-times.csv"]),
 ];
 
 fn string(text: &str, sigma_l: &str) -> Result<KernelString, Failure> {

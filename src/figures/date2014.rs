@@ -19,57 +19,17 @@ use crate::tables::{OutcomeDocument, PointDocument, SummaryDocument};
 use crate::time::Duration;
 
 pub(super) const FIGURES: &[Figure] = &[
-    Paper::Date2014.computed(
-        "gpu-evr2014-figure-1",
-        "Fig. 1",
-        "SMs change hands at block boundaries",
-        "Application A gets three SMs; B arrives later and gets one, then two more at A's block boundary; then A takes \
-         all.",
-        Make::Own(figure_1),
-    ).with_values(values_of_figure_1),
-    Paper::Date2014
-        .computed(
-            "gpu-evr2014-classes",
-            "Sec. V",
-            "classes of the Rodinia benchmarks",
-            "Image processing is of high priority, graphs and vectors are of low priority, the others medium.",
-            Make::Compared,
-        )
-        .with_values(values_of_classes),
-    Paper::Date2014.computed(
-        "gpu-evr2014-figures-3-4-5",
-        "Fig. 3 to 5",
-        "random injection of narrow applications: requirements met, violation, utilization, power",
-        RANDOM,
-        Make::Own(figures_3_to_5),
-    ),
-    Paper::Date2014.computed(
-        "gpu-evr2014-figure-6",
-        "Fig. 6",
-        "narrow applications: requirements met against applications injected per period",
-        PER_PERIOD,
-        Make::Own(|name| narrow_per_period(name, EvrRules::default())),
-    ),
+    Paper::Date2014.computed("gpu-evr2014-figure-1", Make::Own(figure_1)).with_values(values_of_figure_1),
+    Paper::Date2014.computed("gpu-evr2014-classes", Make::Compared).with_values(values_of_classes),
+    Paper::Date2014.computed("gpu-evr2014-figures-3-4-5", Make::Own(figures_3_to_5)),
+    Paper::Date2014.computed("gpu-evr2014-figure-6", Make::Own(|name| narrow_per_period(name, EvrRules::default()))),
     Paper::Date2014.computed(
         "gpu-evr2014-figure-6-full-gpu-wait",
-        "Fig. 6",
-        "the same with Algorithm 1, line 11, to the letter: while all SMs are allotted, every application waits",
-        PER_PERIOD,
         Make::Own(|name| narrow_per_period(name, EvrRules { full_gpu: FullGpu::Wait, ..EvrRules::default() })),
     ),
-    Paper::Date2014.computed(
-        "gpu-evr2014-regions",
-        "Fig. 6",
-        "which scheduler meets most requirements, by width and tightness of applications and number per period",
-        "GPU-EvR meets up to 6.4 times as many as TimeGraph and Global EDF; the paper does not say what the applications \
-         were like.",
-        Make::Own(regions),
-    ),
+    Paper::Date2014.computed("gpu-evr2014-regions", Make::Own(regions)),
     Paper::Date2014.computed(
         "gpu-evr2014-figures-3-4-5-rodinia-like",
-        "Fig. 3 to 5",
-        "random injection of applications of which most fill the GPU alone",
-        RANDOM,
         Make::Own(|name| {
             let options = SweepOptions { samples: 40, ..SweepOptions::default() };
             random_injections(name, "-rodinia-like", &built_in(RODINIA_LIKE)?, &options)
@@ -77,9 +37,6 @@ pub(super) const FIGURES: &[Figure] = &[
     ),
     Paper::Date2014.computed(
         "gpu-evr2014-figure-6-rodinia-like",
-        "Fig. 6",
-        "per period, applications of which most fill the GPU alone",
-        PER_PERIOD,
         Make::Own(|name| {
             let options = SweepOptions { samples: 40, ..SweepOptions::default() };
             let (set, period) = (built_in(RODINIA_LIKE)?, Duration::from_ns(1_000_000_000));
@@ -88,11 +45,6 @@ pub(super) const FIGURES: &[Figure] = &[
         }),
     ),
 ];
-
-const RANDOM: &str = "More applications meet their requirement under GPU-EvR than under TimeGraph and Global EDF, and the \
-                      total violation is much less; it uses less of the GPU and less power per application, up to 20 %.";
-const PER_PERIOD: &str = "Under GPU-EvR all applications meet their requirement up to three per period, about 2.5 from there \
-                          up to seven, and fewer beyond; up to 6.4 times as many as under the others.";
 
 fn built_in(name: &str) -> Result<ApplicationSet, Failure> {
     let text = ApplicationSet::builtin_json(name).ok_or("this set of applications is not built in")?;

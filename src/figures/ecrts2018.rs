@@ -13,19 +13,8 @@ use crate::time::{Duration, Instant};
 
 const FREE: Published = published!("ecrts2018/free.json");
 
-pub(super) const FIGURES: &[Figure] = &[Paper::Ecrts2018
-    .computed(
-        "ecrts2018-table-3",
-        "Table 3",
-        "calls that wait for the GPU, and what they hold",
-        "Tasks 1, 2 and 4 are launched at 0, 0.2 and 0.8 s; the call under test comes at 0.4 s, and task 3 is launched 0.2 s after \
-         it has returned. Asynchronous copies and memsets hold nothing. The caller of cudaDeviceSynchronize, cudaFree, \
-         cudaFreeHost and synchronous cudaMemset waits for the GPU, that of cudaStreamSynchronize for its stream. cudaFree, \
-         cudaFreeHost and synchronous cudaMemset let kernels wait that are launched later; cudaFree and cudaFreeHost hold \
-         the calls of other CPU tasks too.",
-        Make::Own(make),
-    )
-    .with_values(values)];
+pub(super) const FIGURES: &[Figure] =
+    &[Paper::Ecrts2018.computed("ecrts2018-table-3", Make::Own(make)).with_values(values)];
 
 /// A call under test: its name, its step in the scenario, and whether, as published, its caller waits, kernels that are
 /// launched later wait, and the calls of other tasks do.

@@ -19,35 +19,9 @@ const SETS: u64 = 500;
 const SEED: u64 = 0;
 
 pub(super) const FIGURES: &[Figure] = &[
-    Paper::Ecrts2024
-        .computed(
-            "ecrts2024-example-2",
-            "Example 2, Table 2",
-            "GPU priorities of their own",
-            "With the CPU's priorities on the GPU the four tasks are not schedulable; with those of tau3 and tau4 swapped \
-             they are.",
-            Make::Compared,
-        )
-        .with_values(values_of_example_2),
-    Paper::Ecrts2024
-        .computed(
-            "ecrts2024-tables-4-5",
-            "Table 4 and 5",
-            "the case study: lengths, and bounds on response times",
-            "Six tasks on a Jetson Xavier NX; the bound on task 5 fails with time slices and busy waiting only.",
-            Make::Compared,
-        )
-        .with_values(values_of_case_study),
-    Paper::Ecrts2024
-        .computed(
-            "ecrts2024-figure-8",
-            "Fig. 8",
-            "acceptance of GCAPS, time slices, FMLP+ and MPCP",
-            "In general GCAPS accepts more sets than time slices, FMLP+ and MPCP. Where G / C is small it accepts fewer \
-             than FMLP+ and suspended time slices. With many tasks of best effort it is far ahead.",
-            Make::Own(figure_8),
-        )
-        .with_values(|| Ok(values_of_figure_8())),
+    Paper::Ecrts2024.computed("ecrts2024-example-2", Make::Compared).with_values(values_of_example_2),
+    Paper::Ecrts2024.computed("ecrts2024-tables-4-5", Make::Compared).with_values(values_of_case_study),
+    Paper::Ecrts2024.computed("ecrts2024-figure-8", Make::Own(figure_8)).with_values(|| Ok(values_of_figure_8())),
 ];
 
 const WAITING: [GpuWait; 2] = [GpuWait::Suspend, GpuWait::Busy];

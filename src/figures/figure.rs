@@ -1,11 +1,13 @@
 //! One figure or table of a paper, and why it could not be made.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use thiserror::Error;
 
 use super::made::{self, Failure, Made, Published};
-use super::paper::{self, Paper};
+use super::paper::Paper;
+use super::texts::Part;
 use crate::printed::Printed;
 
 /// A figure or table of a paper that is computed here.
@@ -62,16 +64,13 @@ pub(super) enum Make {
 /// After this a computation of a [timed figure](FigureKind::Timed) is given up, unless told otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(20);
 
+/// What is said of figures, by their names, or by what several names begin with.
+pub(super) static TEXTS: LazyLock<Vec<Part>> = LazyLock::new(|| Part::all(include_str!("texts.txt")));
+
 impl Paper {
-    /// A figure of this paper whose bytes are the same on every run.
-    pub(super) const fn computed(
-        self,
-        name: &'static str,
-        part: &'static str,
-        subject: &'static str,
-        published: &'static str,
-        make: Make,
-    ) -> Figure {
+    /// A figure of this paper whose bytes are the same on every run, before [its texts](Figure::with_texts).
+    pub(super) const fn computed(self, name: &'static str, make: Make) -> Figure {
+        let (part, subject, published) = ("", "", "");
         Figure { name, paper: self, part, subject, published, kind: FigureKind::Computed, make, printed: None }
     }
 }
@@ -106,7 +105,11 @@ impl Figure {
         match self.make {
             // A table of values has no picture.
             Make::Compared => None,
-            Make::Timeline(_) | Make::Analysed(_) | Make::Own(_) | Make::Limited(_) => paper::note_on_axes(self.name),
+            Make::Timeline(_) | Make::Analysed(_) | Make::Own(_) | Make::Limited(_) => {
+                let fitting = TEXTS.iter().filter(|part| self.name.starts_with(&part.title));
+                let notes = fitting.filter_map(|part| Some((part.title.len(), part.entry("axes")?)));
+                notes.max_by_key(|(length, _)| *length).map(|(_, note)| note)
+            }
         }
     }
 
@@ -126,9 +129,19 @@ impl Figure {
         }
     }
 
-    /// The same figure as one that shows how long computations took.
-    pub(super) const fn timed(self, files: &'static [&'static str], finding: &'static str) -> Self {
-        Self { kind: FigureKind::Timed { files, finding }, ..self }
+    /// The same, but of times on this machine, in files of these names.
+    pub(super) const fn timed(self, files: &'static [&'static str]) -> Self {
+        Self { kind: FigureKind::Timed { files, finding: "" }, ..self }
+    }
+
+    /// With what is said of it.
+    pub(super) fn with_texts(mut self) -> Self {
+        let own = TEXTS.iter().find(|part| part.title == self.name);
+        let text = |key| own.and_then(|part| part.entry(key)).unwrap_or_default();
+        if let FigureKind::Timed { finding, .. } = &mut self.kind {
+            *finding = text("finding");
+        }
+        Self { part: text("part"), subject: text("subject"), published: text("published"), ..self }
     }
 
     /// The same figure with what print says of it in values.

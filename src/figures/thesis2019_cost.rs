@@ -19,83 +19,29 @@ use crate::time::{Duration, Instant};
 use crate::workload::Placement;
 
 pub(super) const FIGURES: &[Figure] = &[
-    Paper::Thesis2019.computed(
-        "thesis2019-section-3-7",
-        "section 3.7, Table 3.1",
-        "turns of Algorithm 2 and what each step costs",
-        "min costs O(n), every other step O(1); the loop takes about g / g_max turns with g the sum of all g_i, so the \
-         complexity is O(n g / g_max).",
-        Make::Own(section_3_7),
-    ),
-    Paper::Thesis2019.computed(
-        "thesis2019-figure-3-11",
-        "Fig. 3.11",
-        "best fit for computational complexity",
-        "Time grows with the number of kernels like a polynomial; with the number of blocks the relation is more \
-         linear.",
-        Make::Own(figure_3_11),
-    )
-    .timed(
-        &[
-            "thesis2019-figure-3-11-kernels.svg",
-            "thesis2019-figure-3-11-blocks.svg",
-            "thesis2019-figure-3-11.csv",
-        ],
-        "The first holds: with twice as many kernels the loop takes about three to four times as many turns. Against \
-         blocks, of which there are twice as many then, it bends as much; the author's own fit is of degree two \
-         there. The inputs are those of the author's public program `rta_plot`: 1 to 20 kernels, grids of 2 to 100 \
-         blocks, C from 20 to 100, g_max = 30; the second curve has g_max = 10, as the name of the picture there \
-         says. The fits have that program's degrees. Our times are of a compiled program, so microseconds where the \
-         thesis' are tenths of a second.",
-    ),
-    Paper::Thesis2019.computed(
-        "thesis2019-figure-3-12",
-        "Fig. 3.12",
-        "computational complexity when g_max is variable",
-        "(a) For g_max = 128 times are an order of magnitude below those for g_max = 8. (b) Blocks grow linearly \
-         with kernels. (c) Time against blocks.",
-        Make::Own(|name| three_parts(name, CostFigure::GMax)),
-    )
-    .timed(
+    Paper::Thesis2019.computed("thesis2019-section-3-7", Make::Own(section_3_7)),
+    Paper::Thesis2019.computed("thesis2019-figure-3-11", Make::Own(figure_3_11)).timed(&[
+        "thesis2019-figure-3-11-kernels.svg",
+        "thesis2019-figure-3-11-blocks.svg",
+        "thesis2019-figure-3-11.csv",
+    ]),
+    Paper::Thesis2019.computed("thesis2019-figure-3-12", Make::Own(|name| three_parts(name, CostFigure::GMax))).timed(
         &[
             "thesis2019-figure-3-12-a.svg",
             "thesis2019-figure-3-12-b.svg",
             "thesis2019-figure-3-12-c.svg",
             "thesis2019-figure-3-12.csv",
         ],
-        "It holds: with 20 kernels g_max = 8 takes 10 to 20 times the turns of g_max = 128. The inputs are those of \
-         the author's `rta_mplot`: 1 to 20 kernels, grids of 2 to 200 blocks, C from 20 to 100.",
     ),
-    Paper::Thesis2019.computed(
-        "thesis2019-figure-3-13",
-        "Fig. 3.13",
-        "computational complexity when the largest grid is variable",
-        "(a) Time against kernels, (b) blocks against kernels; (c) for the same number of blocks the algorithm runs \
-         faster because there are fewer kernels. Grid size has a minor influence. (The thesis calls the largest grid \
-         b_max.)",
-        Make::Own(|name| three_parts(name, CostFigure::LargestGrid)),
-    )
-    .timed(
-        &[
+    Paper::Thesis2019
+        .computed("thesis2019-figure-3-13", Make::Own(|name| three_parts(name, CostFigure::LargestGrid)))
+        .timed(&[
             "thesis2019-figure-3-13-a.svg",
             "thesis2019-figure-3-13-b.svg",
             "thesis2019-figure-3-13-c.svg",
             "thesis2019-figure-3-13.csv",
-        ],
-        "(c) holds: about 250 blocks take more than twice the turns as 16 kernels with grids up to 25 than as 6 \
-         kernels with grids up to 100 (74 and 29). The inputs are those of the author's `rta_mplot`: 1 to 20 \
-         kernels, grids from 2 to 10, 25, 50 or 100 blocks, C from 20 to 100, g_max = 32. Grid size is of minor \
-         influence for a given number of blocks, as in (c); for a given number of kernels, as in (a), it is what \
-         counts, here as in the thesis' own picture: with 20 kernels, grids up to 100 take about seven times the \
-         turns of grids up to 10.",
-    ),
-    Paper::Thesis2019.computed(
-        "thesis2019-merged-sm",
-        "section 3.2",
-        "how often one merged SM finishes as the real ones do",
-        "The SMs are taken as one that holds g_max = b_max / b blocks (Eq. 3.6); experiments show the accuracy.",
-        Make::Own(merged_sm),
-    ),
+        ]),
+    Paper::Thesis2019.computed("thesis2019-merged-sm", Make::Own(merged_sm)),
 ];
 
 /// Of the task sets and scenarios.
