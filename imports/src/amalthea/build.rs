@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::activations::{self, Activations, Plan, Sequence};
 use super::cost::Costs;
 use super::model::{AmaltheaModel, Runnable};
-use super::options::{AmaltheaOptions, Clock, TickBound};
+use super::options::{AmaltheaOptions, Clock};
 use super::software;
 use super::tasks_on_cores::{Action, TasksOnCores};
 use super::xml::{AmaltheaError, Problem};
@@ -63,7 +63,7 @@ impl AmaltheaModel<'_> {
         }
         self.refuse_access_times(chosen, with_cores)?;
         let unit = self.unit(chosen)?;
-        let mut costs = Costs::new(self, unit.processing_unit);
+        let costs = Costs::new(self, unit.processing_unit);
         let launched = self.chosen(chosen, &costs)?;
         let activations = Activations::new(self);
         let sequences = self.sequences(&launched, &activations);
@@ -77,23 +77,24 @@ impl AmaltheaModel<'_> {
         });
         let plans = plans.collect::<Result<Vec<Option<Plan>>, Problem>>()?;
         let processes = self.processes(&sequences, chosen, &mut builder)?;
+        let mut build = Build { model: self, chosen, unit, costs, builder, submissions: BTreeMap::new() };
         let mut streams = Vec::with_capacity(sequences.len());
         for (sequence, process) in sequences.iter().zip(&processes) {
-            streams.push(self.stream(sequence, *process, &mut builder)?);
+            streams.push(build.stream(sequence, *process)?);
         }
-        let mut submissions = BTreeMap::new();
         for (sequence, stream) in sequences.iter().zip(&streams) {
             for &index in &sequence.runnables {
-                let steps = self.submission(index, *stream, &mut costs, (chosen, &unit), &mut builder)?;
-                submissions.insert(index, steps);
+                let steps = build.submission(index, *stream)?;
+                build.submissions.insert(index, steps);
             }
         }
-        self.add_hosts(&on_cores, (&sequences, &streams, &processes), &submissions, &mut builder)?;
+        build.add_hosts(&on_cores, (&sequences, &streams, &processes))?;
         for ((sequence, plan), process) in sequences.iter().zip(plans).zip(processes) {
             if let Some(plan) = plan {
-                launch(self, sequence, (plan, process), &submissions, &mut builder);
+                build.launch(sequence, plan, process);
             }
         }
+        let mut builder = build.builder;
         self.add_chains(&sequences, &on_cores, &activations, chosen, &mut builder);
         if let Some(name) = builder.unused_block_duration() {
             return Err(Problem::general(format!(
@@ -137,19 +138,25 @@ impl AmaltheaModel<'_> {
         let stem = Path::new(self.file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         stem.unwrap_or_else(|| self.file.to_owned())
     }
+}
 
+/// A scenario of a model, as far as it is built.
+struct Build<'m, 't, 'o> {
+    model: &'m AmaltheaModel<'t>,
+    chosen: &'o AmaltheaOptions,
+    unit: Clock<'m>,
+    costs: Costs<'m, 't>,
+    builder: ScenarioBuilder<'o>,
+    /// What launches each runnable, with the copies around it.
+    submissions: BTreeMap<usize, Vec<Step>>,
+}
+
+impl Build<'_, '_, '_> {
     /// How long a block runs: the runnable's ticks, or what the user gives for a runnable without any.
-    fn block_time(
-        &self,
-        runnable: &Runnable,
-        cycles: Option<super::TickRange>,
-        unit: &Clock<'_>,
-        bound: TickBound,
-        builder: &mut ScenarioBuilder<'_>,
-    ) -> Result<BlockTime, Problem> {
+    fn block_time(&mut self, runnable: &Runnable, cycles: Option<super::TickRange>) -> Result<BlockTime, Problem> {
         let name = &runnable.name;
-        let Some(((best, worst), missing)) = cycles.and_then(|cycles| bound.of(cycles)) else {
-            return builder.given_block_duration(&[name]).map(BlockTime::fixed).ok_or_else(|| {
+        let Some(((best, worst), missing)) = cycles.and_then(|cycles| self.chosen.ticks.of(cycles)) else {
+            return self.builder.given_block_duration(&[name]).map(BlockTime::fixed).ok_or_else(|| {
                 Problem::at(runnable.offset, format!("runnable {name:?} has no ticks")).with_help(format!(
                     "state the time of one block with {}",
                     option("block_duration").of(name, "TIME")
@@ -157,11 +164,12 @@ impl AmaltheaModel<'_> {
             });
         };
         if let Some(missing) = missing {
-            builder.note(format!("runnable {name:?} states no {missing}, so the nearest number that it states counts"));
+            let what = format!("runnable {name:?} states no {missing}, so the nearest number that it states counts");
+            self.builder.note(what);
         }
-        let frequency = unit.frequency.ok_or_else(|| self.no_frequency(unit.processing_unit))?;
-        if let Some(note) = &unit.note {
-            builder.note(note.clone());
+        let frequency = self.unit.frequency.ok_or_else(|| self.model.no_frequency(self.unit.processing_unit))?;
+        if let Some(note) = &self.unit.note {
+            self.builder.note(note.clone());
         }
         let time = |ticks| {
             frequency.duration(ticks).filter(|time| time.as_ns() <= MAX_INPUT_NS).ok_or_else(|| {
@@ -172,55 +180,42 @@ impl AmaltheaModel<'_> {
     }
 
     /// The stream of a sequence.
-    fn stream(
-        &self,
-        sequence: &Sequence,
-        process: ProcessId,
-        builder: &mut ScenarioBuilder<'_>,
-    ) -> Result<StreamId, Problem> {
+    fn stream(&mut self, sequence: &Sequence, process: ProcessId) -> Result<StreamId, Problem> {
         let spec = StreamSpec { process, ..StreamSpec::new(sequence.label.as_str()) };
-        let first = sequence.runnables.first().and_then(|&index| self.runnables.get(index));
-        builder.add_stream(spec).map_err(|error| {
+        let first = sequence.runnables.first().and_then(|&index| self.model.runnables.get(index));
+        self.builder.add_stream(spec).map_err(|error| {
             first.map_or_else(|| Problem::general(error.to_string()), |runnable| runnable.refused(&error))
         })
     }
 
     /// What launches a runnable, with the copies around it.
-    fn submission(
-        &self,
-        index: usize,
-        stream: StreamId,
-        costs: &mut Costs<'_, '_>,
-        (chosen, unit): (&AmaltheaOptions, &Clock<'_>),
-        builder: &mut ScenarioBuilder<'_>,
-    ) -> Result<Vec<Step>, Problem> {
-        let mut steps = Vec::new();
-        let Some(runnable) = self.runnables.get(index) else { return Ok(steps) };
-        let given = || builder.options().block_durations.contains_key(&runnable.name);
-        let cycles = costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
-        let duration = self.block_time(runnable, cycles, unit, chosen.ticks, builder)?;
-        let kernel = self.kernel(runnable, chosen, duration, builder)?;
-        let around = if chosen.without_copies { software::Around::default() } else { software::around(self, index) };
-        self.copies(&around.before, stream, &mut steps, builder)?;
-        let id = builder.add_kernel(kernel).map_err(|error| runnable.refused(&error))?;
+    fn submission(&mut self, index: usize, stream: StreamId) -> Result<Vec<Step>, Problem> {
+        let (model, mut steps) = (self.model, Vec::new());
+        let Some(runnable) = model.runnables.get(index) else { return Ok(steps) };
+        let given = || self.builder.options().block_durations.contains_key(&runnable.name);
+        let cycles = self.costs.cycles(index).or_else(|problem| if given() { Ok(None) } else { Err(problem) })?;
+        let duration = self.block_time(runnable, cycles)?;
+        let kernel = self.kernel(runnable, duration)?;
+        let has_copies = !self.chosen.without_copies;
+        let around = if has_copies { software::around(model, index) } else { software::Around::default() };
+        self.copies(&around.before, stream, &mut steps)?;
+        let id = self.builder.add_kernel(kernel).map_err(|error| runnable.refused(&error))?;
         steps.push(Step::Launch(id, stream));
-        self.copies(&around.after, stream, &mut steps, builder)?;
+        self.copies(&around.after, stream, &mut steps)?;
         Ok(steps)
     }
 
     /// The host threads of tasks on their cores.
     fn add_hosts(
-        &self,
+        &mut self,
         on_cores: &TasksOnCores,
         (sequences, streams, processes): (&[Sequence], &[StreamId], &[ProcessId]),
-        submissions: &BTreeMap<usize, Vec<Step>>,
-        builder: &mut ScenarioBuilder<'_>,
     ) -> Result<(), Problem> {
         for note in on_cores.notes.iter().chain(on_cores.hosts.iter().flat_map(|host| &host.doubts)) {
-            builder.note(note.clone());
+            self.builder.note(note.clone());
         }
         for host in &on_cores.hosts {
-            let name = self.tasks.get(host.task).map_or("", |task| task.name.as_str());
+            let name = self.model.tasks.get(host.task).map_or("", |task| task.name.as_str());
             let mut steps = Vec::new();
             let mut of = BTreeSet::new();
             for action in &host.actions {
@@ -229,7 +224,7 @@ impl AmaltheaModel<'_> {
                     Action::Submit(runnable) => {
                         let own = sequences.iter().zip(processes);
                         of.extend(own.filter(|(one, _)| one.runnables.contains(runnable)).map(|(_, process)| *process));
-                        steps.extend(submissions.get(runnable).into_iter().flatten());
+                        steps.extend(self.submissions.get(runnable).into_iter().flatten());
                     }
                     Action::Await(sequence) => {
                         steps.extend(streams.get(*sequence).map(|&stream| Step::SynchronizeStream(stream)));
@@ -245,34 +240,30 @@ impl AmaltheaModel<'_> {
                 // It has jobs all the same.
                 steps.push(Step::Work(Duration::ZERO));
             }
-            let plan = host.plan.clone().with_period_of(name, builder.options());
+            let plan = host.plan.clone().with_period_of(name, self.builder.options());
             let process = of.first().copied().unwrap_or(ProcessId::FIRST);
-            add_thread(name.into(), plan, process, host.core, steps, builder);
+            self.add_thread(name.into(), plan, (process, host.core), steps);
         }
         Ok(())
     }
 
-    fn copies(
-        &self,
-        indices: &[usize],
-        stream: StreamId,
-        steps: &mut Vec<Step>,
-        builder: &mut ScenarioBuilder<'_>,
-    ) -> Result<(), Problem> {
-        for runnable in indices.iter().filter_map(|&index| self.runnables.get(index)) {
+    fn copies(&mut self, indices: &[usize], stream: StreamId, steps: &mut Vec<Step>) -> Result<(), Problem> {
+        for runnable in indices.iter().filter_map(|&index| self.model.runnables.get(index)) {
             let Some(copy) = runnable.copy else { continue };
             let bytes = copy.bytes.unwrap_or_else(|| {
-                builder.note(format!("copy runnable {:?} accesses no label of known size: 0 bytes", runnable.name));
+                self.builder
+                    .note(format!("copy runnable {:?} accesses no label of known size: 0 bytes", runnable.name));
                 0
             });
             if runnable.ticks().next().is_some() {
-                builder.note(format!(
+                self.builder.note(format!(
                     "ticks of copy runnable {:?} do not count: the copy takes what the device's bandwidth says",
                     runnable.name
                 ));
             }
             let copy = Copy { direction: copy.direction, bytes: Some(bytes), duration: None };
-            let id = builder
+            let id = self
+                .builder
                 .add_copy(copy)
                 .map_err(|error| Problem::at(runnable.offset, format!("copy runnable {:?}: {error}", runnable.name)))?;
             steps.push(Step::Copy(id, stream));
@@ -281,18 +272,12 @@ impl AmaltheaModel<'_> {
     }
 
     /// The kernel that a runnable is.
-    fn kernel(
-        &self,
-        runnable: &Runnable,
-        chosen: &AmaltheaOptions,
-        duration: BlockTime,
-        builder: &mut ScenarioBuilder<'_>,
-    ) -> Result<Kernel, Problem> {
-        let name = &runnable.name;
+    fn kernel(&mut self, runnable: &Runnable, duration: BlockTime) -> Result<Kernel, Problem> {
+        let (name, chosen) = (&runnable.name, self.chosen);
         let blocks = match chosen.grid_sizes.get(name).copied().or(runnable.grid_size) {
             Some(blocks) => blocks,
-            None if self.uses_cores(chosen) => {
-                builder.note(format!(
+            None if self.model.uses_cores(chosen) => {
+                self.builder.note(format!(
                     "runnable {name:?} states no GridSize: its ticks are those of all of it, in one block"
                 ));
                 1
@@ -304,7 +289,7 @@ impl AmaltheaModel<'_> {
             }
         };
         let threads = chosen.block_sizes.get(name).copied().or(runnable.block_size).unwrap_or_else(|| {
-            builder.note(format!(
+            self.builder.note(format!(
                 "runnables without a custom property BlockSize have blocks of {DEFAULT_BLOCK_SIZE} threads, as in the thesis"
             ));
             DEFAULT_BLOCK_SIZE
@@ -318,54 +303,48 @@ impl AmaltheaModel<'_> {
         let title = Arc::clone(&name);
         Ok(Kernel { name, title, blocks, shape, duration, clock: BlockClock::RunTime, sm_mask: None })
     }
-}
 
-/// The host thread that launches runnables one after the other, each with the copies around it.
-fn launch(
-    model: &AmaltheaModel<'_>,
-    sequence: &Sequence,
-    (plan, process): (Plan, ProcessId),
-    submissions: &BTreeMap<usize, Vec<Step>>,
-    builder: &mut ScenarioBuilder<'_>,
-) {
-    let label: Arc<str> = sequence.label.as_str().into();
-    let steps = sequence.runnables.iter().filter_map(|index| submissions.get(index)).flatten().copied().collect();
-    let names = sequence.runnables.iter().filter_map(|&index| model.runnables.get(index));
-    let names: Vec<String> = names.map(|runnable| format!("{:?}", runnable.name)).collect();
-    let together = sequence.is_of_several().then(|| {
-        format!(
-            "one task calls {}: they are launched in this order in one stream, {label:?}, and are one job",
-            names.join(", ")
-        )
-    });
-    add_thread(label, plan, process, None, steps, builder);
-    if let Some(note) = together {
-        builder.note(note);
+    /// The host thread that launches runnables one after the other, each with the copies around it.
+    fn launch(&mut self, sequence: &Sequence, plan: Plan, process: ProcessId) {
+        let label: Arc<str> = sequence.label.as_str().into();
+        let steps =
+            sequence.runnables.iter().filter_map(|index| self.submissions.get(index)).flatten().copied().collect();
+        let names = sequence.runnables.iter().filter_map(|&index| self.model.runnables.get(index));
+        let names: Vec<String> = names.map(|runnable| format!("{:?}", runnable.name)).collect();
+        let together = sequence.is_of_several().then(|| {
+            format!(
+                "one task calls {}: they are launched in this order in one stream, {label:?}, and are one job",
+                names.join(", ")
+            )
+        });
+        self.add_thread(label, plan, (process, None), steps);
+        if let Some(note) = together {
+            self.builder.note(note);
+        }
     }
-}
 
-/// Adds a host thread whose jobs come as `plan` says.
-fn add_thread(
-    label: Arc<str>,
-    plan: Plan,
-    process: ProcessId,
-    core: Option<CoreShare>,
-    steps: Vec<Step>,
-    builder: &mut ScenarioBuilder<'_>,
-) {
-    for note in plan.notes {
-        builder.note(note);
+    /// Adds a host thread whose jobs come as `plan` says, of a process and maybe on a core.
+    fn add_thread(
+        &mut self,
+        label: Arc<str>,
+        plan: Plan,
+        (process, core): (ProcessId, Option<CoreShare>),
+        steps: Vec<Step>,
+    ) {
+        for note in plan.notes {
+            self.builder.note(note);
+        }
+        self.builder.add_thread(HostThread {
+            iterations: plan.period.is_none().then_some(1),
+            period: plan.period,
+            jitter: plan.jitter,
+            unsure: plan.unsure.map(Into::into),
+            deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
+            process,
+            core,
+            ..HostThread::once(label, plan.release, steps)
+        });
     }
-    builder.add_thread(HostThread {
-        iterations: plan.period.is_none().then_some(1),
-        period: plan.period,
-        jitter: plan.jitter,
-        unsure: plan.unsure.map(Into::into),
-        deadline: plan.deadline.map_or(Deadline::Period, Deadline::After),
-        process,
-        core,
-        ..HostThread::once(label, plan.release, steps)
-    });
 }
 
 impl Runnable {
