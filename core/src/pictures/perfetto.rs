@@ -27,7 +27,6 @@ use events::{Events, Lane};
 use serde_json::json;
 
 use super::timeline_model::{self, ALWAYS};
-use crate::proven::Proven;
 use crate::run::Summary;
 use crate::trace::Trace;
 use crate::workload::StreamId;
@@ -62,22 +61,21 @@ pub enum PerfettoKnown {
 /// Whatever `out` refuses.
 pub fn perfetto_trace(runs: &[PerfettoRun<'_>], mut out: impl Write) -> io::Result<()> {
     out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-    let mut events = Events::new(&mut out);
     let mut first_process = 1;
     let processes: u32 = runs.iter().map(|run| Tracks::processes(run.summary.trace)).sum();
-    let mut next_lane = first_process + processes;
+    let mut events = Events::new(&mut out, first_process + processes);
     for run in runs {
-        let tracks = Tracks::new(run, first_process, &mut next_lane);
+        let tracks = Tracks::new(run, first_process, &mut events);
         first_process += Tracks::processes(run.summary.trace);
         tracks.write_names(&mut events)?;
-        operations::write_operations(run, &tracks, &mut next_lane, &mut events)?;
+        operations::write_operations(&tracks, &mut events)?;
         if run.known == PerfettoKnown::Everything {
-            operations::write_turns(&run.summary, &tracks, &mut next_lane, &mut events)?;
-            operations::write_deadlines(&run.summary, &tracks, &mut events)?;
-            operations::write_queues(run, &tracks, &mut events)?;
+            operations::write_turns(&tracks, &mut events)?;
+            operations::write_deadlines(&tracks, &mut events)?;
+            operations::write_queues(&tracks, &mut events)?;
         }
         if run.known != PerfettoKnown::Streams {
-            blocks::write_blocks(run, &tracks, &mut next_lane, &mut events)?;
+            blocks::write_blocks(&tracks, &mut events)?;
         }
     }
     let scenario = runs.first().map(|run| run.summary.scenario);
@@ -112,13 +110,7 @@ impl<'a> Tracks<'a> {
     }
 
     /// Numbers the processes from `first_process` and lanes from `next_lane`.
-    fn new(run: &'a PerfettoRun<'a>, first_process: u32, next_lane: &mut u32) -> Self {
-        let mut take = |count: usize| {
-            let first = *next_lane;
-            *next_lane = first
-                .saturating_add(u32::try_from(count).proven("threads, streams and operations have numbers of 32 bits"));
-            first
-        };
+    fn new<W: Write>(run: &'a PerfettoRun<'a>, first_process: u32, events: &mut Events<W>) -> Self {
         let copies = timeline_model::copies(&run.summary, &ALWAYS);
         // As many as an engine serves copies at once, and at least one.
         let lanes_of = |engine| {
@@ -129,9 +121,9 @@ impl<'a> Tracks<'a> {
         Self {
             run,
             first_process,
-            first_thread: take(run.summary.scenario.threads.len()),
-            first_stream: take(run.summary.trace.streams().len()),
-            engines: engines.map(|lanes| (take(lanes as usize), lanes)).collect(),
+            first_thread: events.reserve(run.summary.scenario.threads.len()),
+            first_stream: events.reserve(run.summary.trace.streams().len()),
+            engines: engines.map(|lanes| (events.reserve(lanes as usize), lanes)).collect(),
         }
     }
 
@@ -165,12 +157,12 @@ impl<'a> Tracks<'a> {
 
     /// A lane for each process of the run, named, in a process of the file for turns of contexts, which stands below
     /// the copy engines, above the SMs.
-    fn contexts<W: Write>(&self, next_lane: &mut u32, events: &mut Events<W>) -> io::Result<Vec<Lane>> {
+    fn contexts<W: Write>(&self, events: &mut Events<W>) -> io::Result<Vec<Lane>> {
         let trace = self.run.summary.trace;
         let process = self.first_process + FIRST_SM + trace.sms();
         let name = format!("{}contexts", self.label());
         events.name_process_at(process, self.first_process + FIRST_SM, name)?;
-        trace.processes().iter().map(|known| events.new_lane(process, next_lane, &known.name)).collect()
+        trace.processes().iter().map(|known| events.new_lane(process, &known.name)).collect()
     }
 
     /// An identifier of an operation that no other run of the file has.

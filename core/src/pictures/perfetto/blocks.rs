@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::Tracks;
 use super::events::{Events, Flow, NamedLanes, TO};
 use super::operations::has_arrow;
-use super::{PerfettoRun, Tracks};
 use crate::limits::count_turn;
 use crate::pictures::timeline_model::{HeightBy, demand_of};
 use crate::run::{Recorded, Summary};
@@ -25,13 +25,8 @@ struct BlockArgs {
 }
 
 /// Writes all blocks in order of their starts, each to the first lane of its SM that is free.
-pub(super) fn write_blocks<W: Write>(
-    run: &PerfettoRun<'_>,
-    tracks: &Tracks<'_>,
-    next_lane: &mut u32,
-    events: &mut Events<W>,
-) -> io::Result<()> {
-    let summary = &run.summary;
+pub(super) fn write_blocks<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     let mut sms: BTreeMap<u16, (NamedLanes, SumOverTime)> = BTreeMap::new();
     // Where contexts take turns: blocks that go on do not come in the order in which they began.
     let mut in_turns: BTreeMap<u16, Vec<(Instant, Instant, u64)>> = BTreeMap::new();
@@ -43,7 +38,7 @@ pub(super) fn write_blocks<W: Write>(
         let process = tracks.sm(block.sm);
         let (lanes, occupancy) =
             sms.entry(block.sm).or_insert_with(|| (NamedLanes::of(process), SumOverTime::default()));
-        let lane = lanes.take(&time, next_lane, events, |number| format!("lane {number}"))?;
+        let lane = lanes.take(&time, events, |number| format!("lane {number}"))?;
         let args = BlockArgs { id, block: block.index, thread_slots };
         // While it is the turn of another context it is suspended.
         let process_of_id = summary.trace.process_of_known(id);

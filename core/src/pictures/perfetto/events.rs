@@ -11,12 +11,15 @@ use serde_json::{Value, json};
 use crate::effort::Counted;
 use crate::limits::count;
 use crate::pictures::timeline_model::FreeLanes;
+use crate::proven::Proven;
 use crate::time::Instant;
 
 /// The list of events, written one by one.
 pub(super) struct Events<W> {
     out: W,
     any: bool,
+    /// The next number of a lane: they are unique in the file.
+    next_lane: u32,
 }
 
 /// A lane: process and thread in the format's words.
@@ -80,8 +83,15 @@ impl Flow {
 }
 
 impl<W: Write> Events<W> {
-    pub(super) fn new(out: W) -> Self {
-        Self { out, any: false }
+    pub(super) fn new(out: W, next_lane: u32) -> Self {
+        Self { out, any: false, next_lane }
+    }
+
+    /// The first of so many numbers of lanes, which no others get.
+    pub(super) fn reserve(&mut self, count: usize) -> u32 {
+        let count = u32::try_from(count).proven("threads, streams and operations have numbers of 32 bits");
+        let next = self.next_lane.saturating_add(count);
+        std::mem::replace(&mut self.next_lane, next)
     }
 
     fn write<A: Serialize>(&mut self, event: &Event<'_, A>) -> io::Result<()> {
@@ -114,9 +124,8 @@ impl<W: Write> Events<W> {
     }
 
     /// The next lane that there is, with its name.
-    pub(super) fn new_lane(&mut self, process: u32, next: &mut u32, name: impl Display) -> io::Result<Lane> {
-        let lane = Lane { process, number: *next };
-        *next = next.saturating_add(1);
+    pub(super) fn new_lane(&mut self, process: u32, name: impl Display) -> io::Result<Lane> {
+        let lane = Lane { process, number: self.reserve(1) };
         self.name_lane(lane, name)?;
         Ok(lane)
     }
@@ -224,7 +233,6 @@ impl NamedLanes {
     pub(super) fn take<W: Write, D: Display>(
         &mut self,
         time: &Range<Instant>,
-        next_lane: &mut u32,
         events: &mut Events<W>,
         name: impl FnOnce(usize) -> D,
     ) -> io::Result<Lane> {
@@ -232,7 +240,7 @@ impl NamedLanes {
         if let Some(lane) = self.known.get(place) {
             return Ok(*lane);
         }
-        let lane = events.new_lane(self.process, next_lane, name(place))?;
+        let lane = events.new_lane(self.process, name(place))?;
         self.known.push(lane);
         Ok(lane)
     }

@@ -16,30 +16,21 @@ use crate::time::Instant;
 use crate::trace::{Queue, Trace, queue_contents, stays};
 use crate::workload::{OperationId, StreamId};
 
-pub(super) fn write_operations<W: Write>(
-    run: &PerfettoRun<'_>,
-    tracks: &Tracks<'_>,
-    next_lane: &mut u32,
-    events: &mut Events<W>,
-) -> io::Result<()> {
-    submissions(run, tracks, events)?;
-    match run.known {
+pub(super) fn write_operations<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    submissions(tracks, events)?;
+    match tracks.run.known {
         PerfettoKnown::Everything => {
-            stream_heads(&run.summary, tracks, events)?;
-            copies(&run.summary, tracks, events)
+            stream_heads(tracks, events)?;
+            copies(tracks, events)
         }
-        PerfettoKnown::Streams => recorded(&run.summary, tracks, next_lane, events),
+        PerfettoKnown::Streams => recorded(tracks, events),
         PerfettoKnown::Blocks => Ok(()),
     }
 }
 
 /// What ran in each stream, in order of its start.
-fn recorded<W: Write>(
-    summary: &Summary<'_>,
-    tracks: &Tracks<'_>,
-    next_lane: &mut u32,
-    events: &mut Events<W>,
-) -> io::Result<()> {
+fn recorded<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     let ran = summary.trace.numbered().filter_map(|(id, record)| {
         let time = record.first_start()?..record.finish()?;
         Some((time, id, record))
@@ -51,7 +42,7 @@ fn recorded<W: Write>(
     for (time, id, record) in ran {
         let name = summary.trace.stream_name(record.stream);
         let lanes = lanes.entry(record.stream).or_insert_with(|| NamedLanes::with(tracks.stream(record.stream)));
-        let lane = lanes.take(&time, next_lane, events, |number| format!("{name} ({})", number + 1))?;
+        let lane = lanes.take(&time, events, |number| format!("{name} ({})", number + 1))?;
         let args = json!({"id": id, "launched_ns": record.launched(), "finish_ns": time.end});
         events.slice(lane, "stream", &title(summary, id), time.clone(), args)?;
         if has_arrow(summary, id) {
@@ -62,8 +53,8 @@ fn recorded<W: Write>(
 }
 
 /// What each host thread submits at each instant is one slice: slices without length at one instant would pile up.
-fn submissions<W: Write>(run: &PerfettoRun<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
-    let summary = &run.summary;
+fn submissions<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     let mut submitted: BTreeMap<(u32, Instant), Vec<OperationId>> = BTreeMap::new();
     for (id, record) in summary.trace.numbered() {
         if is_launch_known(summary.trace, record) {
@@ -97,7 +88,8 @@ pub(super) fn has_arrow(summary: &Summary<'_>, id: OperationId) -> bool {
 }
 
 /// What is at the head of each stream queue.
-fn stream_heads<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+fn stream_heads<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     let released = waits_by_record(summary.trace);
     for (id, record) in summary.trace.numbered() {
         let Some(from) = record.reached_head() else { continue };
@@ -146,7 +138,8 @@ fn waits_by_record(trace: &Trace) -> BTreeMap<OperationId, Vec<OperationId>> {
     waits
 }
 
-fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+fn copies<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     for CopyInLane { id, copy, engine, time, lane } in timeline_model::copies(summary, &ALWAYS) {
         let args = json!({"id": id, "bytes": copy.bytes, "direction": copy.direction.name()});
         // Of one that stands still, each part that is served.
@@ -163,11 +156,8 @@ fn copies<W: Write>(summary: &Summary<'_>, tracks: &Tracks<'_>, events: &mut Eve
 
 /// A slice for each job that missed its deadline, from then until it finished; one for all jobs of a thread that had
 /// not begun when the run ended, of which there may be any number.
-pub(super) fn write_deadlines<W: Write>(
-    summary: &Summary<'_>,
-    tracks: &Tracks<'_>,
-    events: &mut Events<W>,
-) -> io::Result<()> {
+pub(super) fn write_deadlines<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     let missed = due_jobs(summary).into_iter().filter(DueJobs::is_missed);
     for (number, jobs) in (0..).zip(missed) {
         let to = jobs.finished().unwrap_or(summary.trace.end());
@@ -190,21 +180,17 @@ fn name_of(run: &PerfettoRun<'_>, queue: Queue) -> String {
     }
 }
 
-pub(super) fn write_queues<W: Write>(
-    run: &PerfettoRun<'_>,
-    tracks: &Tracks<'_>,
-    events: &mut Events<W>,
-) -> io::Result<()> {
-    let summary = &run.summary;
+pub(super) fn write_queues<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     let (trace, device) = (summary.trace, summary.scenario.device());
     for (id, _) in trace.numbered() {
         for (queue, stay) in stays(trace, device, id).filter(|(queue, _)| is_shown(*queue)) {
-            let (category, name) = (name_of(run, queue), title(summary, id));
+            let (category, name) = (name_of(tracks.run, queue), title(summary, id));
             events.asynchronous(tracks.queues(), &category, &name, tracks.id(id.0), stay.time(trace.end()))?;
         }
     }
     for contents in queue_contents(trace, device).iter().filter(|contents| is_shown(contents.queue)) {
-        let name = name_of(run, contents.queue);
+        let name = name_of(tracks.run, contents.queue);
         for (at, length) in contents.lengths() {
             events.counter(tracks.queues(), &name, at, "operations", length)?;
         }
@@ -213,16 +199,12 @@ pub(super) fn write_queues<W: Write>(
 }
 
 /// A slice for each turn, in the lane of its process, and before it one for the switch to it.
-pub(super) fn write_turns<W: Write>(
-    summary: &Summary<'_>,
-    tracks: &Tracks<'_>,
-    next_lane: &mut u32,
-    events: &mut Events<W>,
-) -> io::Result<()> {
+pub(super) fn write_turns<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>) -> io::Result<()> {
+    let summary = &tracks.run.summary;
     if summary.trace.turns().is_empty() {
         return Ok(());
     }
-    let lanes = tracks.contexts(next_lane, events)?;
+    let lanes = tracks.contexts(events)?;
     for turn in summary.trace.turns() {
         let Some(&lane) = lanes.get(turn.process.index()) else { continue };
         if turn.switch_from < turn.start {
