@@ -34,6 +34,15 @@ struct Case {
     tests: [fn(GpuWait) -> SegmentTest; 4],
 }
 
+impl Case {
+    /// Sets of the paper, and each test with both ways of waiting.
+    fn curve(&self, panel: Fig8Panel, samples: u64, seed: u64) -> SegmentCurve {
+        let tests = self.tests.into_iter().flat_map(|test| WAITING.map(test)).collect();
+        let base = SegmentGenerator { sets: self.sets, ..SegmentGenerator::ecrts_2024() };
+        SegmentCurve { panel, base, preset: SegmentPreset::Paper, samples, seed, tests }
+    }
+}
+
 const CASES: [Case; 2] = [
     Case {
         suffix: "",
@@ -59,15 +68,13 @@ fn figure_8(name: &'static str) -> Result<Made, Failure> {
     let mut finding = String::from(
         "| panel | GCAPS suspended, busy | time slices | FMLP+ | MPCP |\n| --- | ---: | ---: | ---: | ---: |\n",
     );
-    for Case { suffix, words, sets, tests } in CASES {
+    for case in &CASES {
+        let Case { suffix, words, tests, .. } = case;
         let mut csv = String::new();
         for panel in Fig8Panel::ALL {
-            let both = tests.into_iter().flat_map(|test| WAITING.map(test));
-            let base = SegmentGenerator { sets, ..SegmentGenerator::ecrts_2024() };
-            let preset = SegmentPreset::Paper;
-            let curve = SegmentCurve { panel, base, preset, samples: SETS, seed: SEED, tests: both.collect() };
+            let curve = case.curve(panel, SETS, SEED);
             let points: Vec<SegmentCurvePoint> =
-                panel.points(preset).into_iter().map(|point| curve.point(point, |_| ())).collect();
+                panel.points(curve.preset).into_iter().map(|point| curve.point(point, |_| ())).collect();
             let picture = segment_acceptance_plot(&format!("{}, {words}", panel.axis()), &curve, &points)?;
             pictures.push(File::svg(format!("{name}-{}{suffix}", panel.name()), &picture));
             if csv.is_empty() {
@@ -121,6 +128,11 @@ const fn waits(waiting: GpuWait) -> &'static str {
     }
 }
 
+/// A policy, with how tasks wait under it.
+fn applied(policy: &str, waiting: GpuWait) -> String {
+    format!("{policy}, {}", waits(waiting))
+}
+
 /// Table 2 with GPU priorities as those of the CPU, and assigned.
 fn values_of_example_2() -> Result<Vec<Printed>, Failure> {
     let set = witness!("table-2.json")?;
@@ -151,36 +163,25 @@ fn ms(ns: f64) -> Value {
     Value::Number(ns / 1e6, "ms")
 }
 
-/// A test for each way of waiting.
-type Test = fn(GpuWait) -> SegmentTest;
+/// Table 5: a test, what it is called there, and its bounds of tasks 1 to 5 \[ms\], suspended and busy; `None`: failed.
+type Columns = (fn(GpuWait) -> SegmentTest, &'static str, [[Option<f64>; 5]; 2]);
 
-/// Columns of Table 5: bounds of tasks 1 to 5 \[ms\]; `None`: failed.
-type Column = (Test, GpuWait, &'static str, [Option<f64>; 5]);
-
-const TABLE_5: [Column; 4] = [
+const TABLE_5: [Columns; 2] = [
     (
         SegmentTest::RoundRobinTable5,
-        GpuWait::Suspend,
-        "tsg_rr, suspended",
-        [Some(60.0), Some(73.6), Some(76.0), Some(98.2), Some(127.8)],
-    ),
-    (
-        SegmentTest::RoundRobinTable5,
-        GpuWait::Busy,
-        "tsg_rr, busy",
-        [Some(60.0), Some(73.6), Some(129.2), Some(192.2), None],
+        "tsg_rr",
+        [
+            [Some(60.0), Some(73.6), Some(76.0), Some(98.2), Some(127.8)],
+            [Some(60.0), Some(73.6), Some(129.2), Some(192.2), None],
+        ],
     ),
     (
         SegmentTest::GcapsAsPrinted,
-        GpuWait::Suspend,
-        "gcaps, suspended",
-        [Some(16.0), Some(32.0), Some(75.0), Some(59.0), Some(79.0)],
-    ),
-    (
-        SegmentTest::GcapsAsPrinted,
-        GpuWait::Busy,
-        "gcaps, busy",
-        [Some(16.0), Some(32.0), Some(111.0), Some(59.0), Some(79.0)],
+        "gcaps",
+        [
+            [Some(16.0), Some(32.0), Some(75.0), Some(59.0), Some(79.0)],
+            [Some(16.0), Some(32.0), Some(111.0), Some(59.0), Some(79.0)],
+        ],
     ),
 ];
 
@@ -198,8 +199,11 @@ fn values_of_case_study() -> Result<Vec<Printed>, Failure> {
             Printed::new(place, "T", period(printed), period(task)),
         ]);
     }
-    for (test, waiting, column, bounds) in TABLE_5 {
-        for (number, (here, printed)) in (1..).zip(test(waiting).bounds(&set).iter().zip(bounds)) {
+    let columns = TABLE_5.into_iter().flat_map(|(test, policy, both)| {
+        WAITING.into_iter().zip(both).map(move |(waiting, bounds)| (test(waiting), applied(policy, waiting), bounds))
+    });
+    for (test, column, bounds) in columns {
+        for (number, (here, printed)) in (1..).zip(test.bounds(&set).iter().zip(bounds)) {
             let place = format!("Sec. 7.2, Table 5, task {number}");
             let failed = || Value::from("failed");
             let here = here.bound().map_or_else(failed, |bound| ms(bound.as_ns() as f64));
@@ -240,24 +244,14 @@ const TOLERANCE: f64 = 12.0;
 
 /// Some points of all panels of Fig. 8.
 fn values_of_figure_8() -> Vec<Printed> {
-    let policies: [(&str, Test); 4] = [
-        ("GCAPS", SegmentTest::GcapsAssignedAsPrinted),
-        ("time slices", SegmentTest::RoundRobinAsPublished),
-        ("FMLP+", SegmentTest::FmlpPlusAsPublished),
-        ("MPCP", SegmentTest::MpcpAsPublished),
-    ];
-    let applied: Vec<(String, SegmentTest)> = policies
-        .into_iter()
-        .flat_map(|(policy, test)| WAITING.map(|waiting| (format!("{policy}, {}", waits(waiting)), test(waiting))))
-        .collect();
-    let tests: Vec<SegmentTest> = applied.iter().map(|(_, test)| *test).collect();
+    let [published, _] = &CASES;
+    let policies = ["GCAPS", "time slices", "FMLP+", "MPCP"].into_iter();
+    let applied: Vec<String> = policies.flat_map(|policy| WAITING.map(|waiting| applied(policy, waiting))).collect();
     let mut values = Vec::new();
     for (panel, point, printed) in FIGURE_8 {
-        let base = SegmentGenerator { sets: SegmentSets::Published, ..SegmentGenerator::ecrts_2024() };
-        let preset = SegmentPreset::Paper;
-        let curve = SegmentCurve { panel, base, preset, samples: COMPARED_SETS, seed: 1, tests: tests.clone() };
+        let curve = published.curve(panel, COMPARED_SETS, 1);
         let found = curve.point(point, |_| ());
-        for ((policy, test), printed) in applied.iter().zip(printed) {
+        for ((policy, test), printed) in applied.iter().zip(&curve.tests).zip(printed) {
             let here = found.ratio(*test).map(|ratio| Value::Number(100.0 * ratio, "%"));
             let place = format!("Fig. 8 ({}), labelled {}", letter(panel), label(panel, point));
             let value = Printed::or_nothing(place, format!("accepted, {policy}"), Value::Number(printed, "%"), here);
@@ -267,15 +261,9 @@ fn values_of_figure_8() -> Vec<Printed> {
     values
 }
 
-const fn letter(panel: Fig8Panel) -> char {
-    match panel {
-        Fig8Panel::Tasks => 'a',
-        Fig8Panel::Utilization => 'b',
-        Fig8Panel::Cpus => 'c',
-        Fig8Panel::GpuTasks => 'd',
-        Fig8Panel::GpuToCpu => 'e',
-        Fig8Panel::BestEffort => 'f',
-    }
+/// Panels come in the order of their letters.
+fn letter(panel: Fig8Panel) -> char {
+    ('a'..).zip(Fig8Panel::ALL).find(|(_, other)| *other == panel).map_or(' ', |(letter, _)| letter)
 }
 
 /// What the paper's axis has at a point.
