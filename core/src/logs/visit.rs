@@ -33,7 +33,7 @@ impl Draft {
     /// Reads a text into it; of one that is broken, what stands before that.
     pub(super) fn read(&mut self, text: &[u8]) -> serde_json::Result<()> {
         let mut json = serde_json::Deserializer::from_slice(text);
-        FileSeed { draft: self }.deserialize(&mut json)?;
+        DeserializeSeed::deserialize(&mut *self, &mut json)?;
         json.end()
     }
 
@@ -82,12 +82,8 @@ pub(super) fn any_log(text: &[u8]) -> Option<Draft> {
     Some(draft)
 }
 
-/// Reads a whole file into a draft.
-struct FileSeed<'a> {
-    draft: &'a mut Draft,
-}
-
-impl<'de> DeserializeSeed<'de> for FileSeed<'_> {
+/// In place of a draft, the log that is read into it.
+impl<'de> DeserializeSeed<'de> for &mut Draft {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -95,7 +91,7 @@ impl<'de> DeserializeSeed<'de> for FileSeed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for FileSeed<'_> {
+impl<'de> Visitor<'de> for &mut Draft {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,26 +99,22 @@ impl<'de> Visitor<'de> for FileSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Self { draft } = self;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             count_turn();
-            draft.keys += 1;
-            draft.ends_in_times = key == "times";
+            self.keys += 1;
+            self.ends_in_times = key == "times";
+            let mut number = |most: u64| map.next_value_seed(Number(None)).map(|number| number.whole(most));
             match &*key {
-                "scenario_name" => draft.scenario_name = map.next_value::<Text>()?.0,
-                "benchmark_name" => draft.benchmark_name = map.next_value::<Text>()?.0,
-                "label" => draft.label = map.next_value::<Text>()?.0,
-                "max_resident_threads" => {
-                    draft.max_resident_threads = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
-                }
-                "PID" => draft.pid = map.next_value_seed(Number(None))?.whole(1 << 52),
-                "TID" => draft.tid = map.next_value_seed(Number(None))?.whole(1 << 52),
-                "mps_sms" => draft.mps_sms = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX)),
-                "left_out_at_horizon" => {
-                    draft.left_out_at_horizon = map.next_value_seed(Number(None))?.whole(u64::from(u32::MAX));
-                }
+                "scenario_name" => self.scenario_name = map.next_value::<Text>()?.0,
+                "benchmark_name" => self.benchmark_name = map.next_value::<Text>()?.0,
+                "label" => self.label = map.next_value::<Text>()?.0,
+                "max_resident_threads" => self.max_resident_threads = number(u64::from(u32::MAX))?,
+                "PID" => self.pid = number(1 << 52)?,
+                "TID" => self.tid = number(1 << 52)?,
+                "mps_sms" => self.mps_sms = number(u64::from(u32::MAX))?,
+                "left_out_at_horizon" => self.left_out_at_horizon = number(u64::from(u32::MAX))?,
                 "times" => {
-                    let entries = draft.entries.get_or_insert_default();
+                    let entries = self.entries.get_or_insert_default();
                     map.next_value_seed(TimesSeed { entries })?;
                 }
                 _ => {
