@@ -19,9 +19,10 @@ use crate::time::{Duration, Instant};
 
 named! {
     /// What differs between the curves.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub enum LoopVariant: ALL {
         /// The algorithm as printed, C whole numbers from 20 to 100.
+        #[default]
         Thesis = "as printed, C from 20 to 100",
         /// As printed, C a million times as long, so that hardly any two ends fall on one time.
         FineTime = "as printed, no two ends at one time",
@@ -63,7 +64,7 @@ impl LoopVariant {
 }
 
 /// The mean work of some task sets of one size.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoopIterations {
     /// Which curve.
     pub variant: LoopVariant,
@@ -107,17 +108,7 @@ pub fn study(
     let share = 1.0 / sets.max(1) as f64;
     let sizes = variants.iter().flat_map(|&variant| sizes.iter().map(move |&kernels| (variant, kernels)));
     let point = |(variant, kernels): (LoopVariant, usize)| {
-        let mut mean = LoopIterations {
-            variant,
-            kernels,
-            sets,
-            blocks: 0.0,
-            finishing_turns: 0.0,
-            placing_turns: 0.0,
-            pairs_compared: 0.0,
-            most_pairs: 0,
-            turns_over_estimate: 0.0,
-        };
+        let mut mean = LoopIterations { variant, kernels, sets, ..LoopIterations::default() };
         for number in 0..sets {
             let set = variant.draw(largest_grid, kernels, seed, number);
             let done: LoopWork = work(g_max, &set, variant.empty_pairs())?;
