@@ -349,25 +349,12 @@ fn add_analysed(by_job: &mut BTreeMap<JobKey, RunnableTimes<'_>>, analysis: &Ana
 }
 
 fn times_columns<'t, 'a: 't>() -> [Column<&'t RunnableTimes<'a>>; 19] {
-    [
-        Column::data("runnable", |one| one.runnable.into()),
-        Column::data("grid_size", |one| one.grid_size.into()),
-        Column::data("block_size", |one| one.block_size.into()),
-        Column::data("block_best_ns", |one| one.block_best_ns.into()),
-        Column::data("block_worst_ns", |one| one.block_worst_ns.into()),
-        Column::data("host_to_device_bytes", |one| one.host_to_device_bytes.into()),
-        Column::data("device_to_host_bytes", |one| one.device_to_host_bytes.into()),
-        Column::data("launched_ns", |one| one.launched_ns.into()),
-        Column::data("kernel_start_ns", |one| one.kernel_start_ns.into()),
-        Column::data("kernel_finish_ns", |one| one.kernel_finish_ns.into()),
-        Column::data("finish_ns", |one| one.finish_ns.into()),
-        Column::data("response_ns", |one| one.response_ns.into()),
-        Column::data("analysed_kernel_finish_ns", |one| one.analysed_kernel_finish_ns.into()),
-        Column::data("analysed_finish_ns", |one| one.analysed_finish_ns.into()),
-        Column::data("analysed_response_ns", |one| one.analysed_response_ns.into()),
-        Column::data("safe_kernel_finish_ns", |one| one.safe_kernel_finish_ns.into()),
-        Column::data("job", |one| one.job.into()),
-        Column::data("jobs", |one| one.jobs.into()),
-        Column::data("worst_response_ns", |one| one.worst_response_ns.into()),
-    ]
+    macro_rules! columns {
+        ($($field:ident),+) => { [$(Column::data(stringify!($field), |one| one.$field.into())),+] };
+    }
+    columns! {
+        runnable, grid_size, block_size, block_best_ns, block_worst_ns, host_to_device_bytes, device_to_host_bytes,
+        launched_ns, kernel_start_ns, kernel_finish_ns, finish_ns, response_ns, analysed_kernel_finish_ns,
+        analysed_finish_ns, analysed_response_ns, safe_kernel_finish_ns, job, jobs, worst_response_ns
+    }
 }
