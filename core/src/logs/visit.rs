@@ -33,7 +33,7 @@ impl Draft {
     /// Reads a text into it; of one that is broken, what stands before that.
     pub(super) fn read(&mut self, text: &[u8]) -> serde_json::Result<()> {
         let mut json = serde_json::Deserializer::from_slice(text);
-        DeserializeSeed::deserialize(&mut *self, &mut json)?;
+        json.deserialize_map(&mut *self)?;
         json.end()
     }
 
@@ -82,15 +82,7 @@ pub(super) fn any_log(text: &[u8]) -> Option<Draft> {
     Some(draft)
 }
 
-/// In place of a draft, the log that is read into it.
-impl<'de> DeserializeSeed<'de> for &mut Draft {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
+/// Reads a log into the draft.
 impl<'de> Visitor<'de> for &mut Draft {
     type Value = ();
 
@@ -113,13 +105,8 @@ impl<'de> Visitor<'de> for &mut Draft {
                 "TID" => self.tid = number(1 << 52)?,
                 "mps_sms" => self.mps_sms = number(u64::from(u32::MAX))?,
                 "left_out_at_horizon" => self.left_out_at_horizon = number(u64::from(u32::MAX))?,
-                "times" => {
-                    let entries = self.entries.get_or_insert_default();
-                    map.next_value_seed(TimesSeed { entries })?;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                "times" => map.next_value_seed(Entries(self.entries.get_or_insert_default()))?,
+                _ => _ = map.next_value::<IgnoredAny>()?,
             }
         }
         Ok(())
@@ -127,11 +114,9 @@ impl<'de> Visitor<'de> for &mut Draft {
 }
 
 /// Reads the list `times`.
-struct TimesSeed<'a> {
-    entries: &'a mut Vec<Entry>,
-}
+struct Entries<'a>(&'a mut Vec<Entry>);
 
-impl<'de> DeserializeSeed<'de> for TimesSeed<'_> {
+impl<'de> DeserializeSeed<'de> for Entries<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -139,7 +124,7 @@ impl<'de> DeserializeSeed<'de> for TimesSeed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for TimesSeed<'_> {
+impl<'de> Visitor<'de> for Entries<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,40 +132,37 @@ impl<'de> Visitor<'de> for TimesSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while let Some(entry) = list.next_element_seed(EntrySeed)? {
+        while let Some(entry) = list.next_element_seed(Entry::default())? {
             count_turn();
-            self.entries.push(entry);
+            self.0.push(entry);
         }
         Ok(())
     }
 }
 
 /// Reads an entry of `times`.
-struct EntrySeed;
+impl<'de> DeserializeSeed<'de> for Entry {
+    type Value = Self;
 
-impl<'de> DeserializeSeed<'de> for EntrySeed {
-    type Value = Entry;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Entry, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for EntrySeed {
-    type Value = Entry;
+impl<'de> Visitor<'de> for Entry {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
-        let mut entry = Entry::default();
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             count_turn();
-            entry.filled = true;
-            entry.read(&key, &mut map)?;
+            self.filled = true;
+            self.read(&key, &mut map)?;
         }
-        Ok(entry)
+        Ok(self)
     }
 }
 
