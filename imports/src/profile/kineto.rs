@@ -32,7 +32,7 @@ pub(super) fn is_likely(content: &[u8]) -> bool {
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let mut builder = ProfileBuilder::new(file, ProfileFormat::Kineto);
     let mut json = serde_json::Deserializer::from_slice(content);
-    let result = TraceFile(&mut builder).deserialize(&mut json).and_then(|()| json.end());
+    let result = json.deserialize_any(TraceFile(&mut builder)).and_then(|()| json.end());
     result.map_err(|error| broken(file, &error))?;
     let (strange, hip) = (builder.left_out(NOT_NVIDIA), builder.left_out(HIP_CALLS));
     if strange > 0 && hip > 0 {
@@ -65,14 +65,6 @@ fn broken(file: &str, error: &serde_json::Error) -> GpuProfileError {
 /// An object with `traceEvents`, or a bare list of events.
 struct TraceFile<'b, 'a>(&'b mut ProfileBuilder<'a>);
 
-impl<'a> DeserializeSeed<'a> for TraceFile<'_, 'a> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
 impl<'a> Visitor<'a> for TraceFile<'_, 'a> {
     type Value = ();
 
@@ -95,9 +87,7 @@ impl<'a> Visitor<'a> for TraceFile<'_, 'a> {
                     }
                 }
                 "distributedInfo" => self.0.profile.rank = map.next_value::<DistributedInfo>()?.rank,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                _ => _ = map.next_value::<IgnoredAny>()?,
             }
         }
         if events { Ok(()) } else { Err(M::Error::missing_field("traceEvents")) }
@@ -143,16 +133,13 @@ fn add_gpu(properties: Properties, builder: &mut ProfileBuilder<'_>) {
         sms: properties.num_sms,
         warp_size: properties.warp_size,
         threads_per_sm: properties.max_threads_per_multiprocessor,
-        blocks_per_sm: None,
         threads_per_block: properties.max_threads_per_block,
         registers_per_sm: properties.regs_per_multiprocessor,
         registers_per_block: properties.regs_per_block,
         shared_memory_per_sm: properties.shared_mem_per_multiprocessor,
         shared_memory_per_block: properties.shared_mem_per_block_optin,
         memory_bytes: properties.total_global_mem,
-        clock_hz: None,
-        memory_bytes_per_s: None,
-        copy_engines: None,
+        ..GpuProperties::default()
     };
     builder.profile.gpus.insert(number, gpu);
 }
