@@ -143,10 +143,7 @@ impl RunOptions {
     /// # Errors
     /// [`TaskRunError::HyperperiodOverflow`] if none is stated, and there is no hyperperiod.
     pub fn horizon_of(&self, set: &TaskSet) -> Result<TaskTime, TaskRunError> {
-        match self.horizon {
-            Some(horizon) => Ok(horizon),
-            None => default_horizon(set, self.strategy).ok_or(TaskRunError::HyperperiodOverflow),
-        }
+        self.horizon.or_else(|| default_horizon(set, self.strategy)).ok_or(TaskRunError::HyperperiodOverflow)
     }
 }
 

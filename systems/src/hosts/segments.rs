@@ -85,10 +85,7 @@ impl SegmentRunOptions<'_> {
     /// # Errors
     /// [`SegmentRunError::HyperperiodOverflow`] if none is stated, and there is no hyperperiod.
     pub fn horizon_of(&self, set: &SegmentTaskSet) -> Result<Duration, SegmentRunError> {
-        match self.horizon {
-            Some(horizon) => Ok(horizon),
-            None => hyperperiod(set).ok_or(SegmentRunError::HyperperiodOverflow),
-        }
+        self.horizon.or_else(|| hyperperiod(set)).ok_or(SegmentRunError::HyperperiodOverflow)
     }
 }
 
