@@ -270,9 +270,7 @@ impl Groups {
     fn are_of_one(&self, blocks: &[LoggedBlock]) -> bool {
         let group = |block: &LoggedBlock| self.of_sm.get(block.sm as usize).copied().flatten();
         let first = blocks.first().and_then(group);
-        let mut sms: Vec<u32> = blocks.iter().map(|block| block.sm).collect();
-        sms.sort_unstable();
-        sms.dedup();
+        let sms: BTreeSet<u32> = blocks.iter().map(|block| block.sm).collect();
         sms.len() == blocks.len() && first.is_some() && blocks.iter().all(|block| group(block) == first)
     }
 

@@ -1,6 +1,8 @@
 //! Experiments with applications that share the GPU: curves over their number, and a map of which scheduler meets most
 //! requirements by what applications are like, one panel for each number of applications per period.
 
+use std::collections::BTreeSet;
+
 use crate::draw::theme::{Colour, Fill, Hatch, series_colour};
 use crate::draw::{Anchor, Axis, Chart, DrawError, Drawing, Length, MM, PAGE_WIDTH, Rect, Series, Sheet, as_length};
 use crate::experiments::evr::SweepPoint;
@@ -87,10 +89,8 @@ impl Curves<'_> {
 
     /// The smallest distance of two numbers of applications; 0 if there is one only.
     fn step(&self) -> f64 {
-        let mut numbers: Vec<u32> = self.points.iter().map(|point| point.applications).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers.windows(2).map(|pair| pair[1] - pair[0]).min().map_or(0.0, f64::from)
+        let numbers: BTreeSet<u32> = self.points.iter().map(|point| point.applications).collect();
+        numbers.iter().zip(numbers.iter().skip(1)).map(|(one, next)| next - one).min().map_or(0.0, f64::from)
     }
 }
 
@@ -238,12 +238,7 @@ pub fn region_cells(study: &Study, summary: &StudySummary) -> Result<Vec<RegionC
 /// Draws the map, as wide as a page. `panel` names the panel of a number of applications per period. In each place
 /// stands [`RegionCell::ratio`].
 pub fn scheduler_regions(cells: &[RegionCell], title: &str, panel: impl Fn(u32) -> String) -> Drawing {
-    let distinct = |of: fn(&RegionCell) -> u32| {
-        let mut values: Vec<u32> = cells.iter().map(of).collect();
-        values.sort_unstable();
-        values.dedup();
-        values
-    };
+    let distinct = |of: fn(&RegionCell) -> u32| cells.iter().map(of).collect::<BTreeSet<u32>>();
     let (numbers, widths) = (distinct(|cell| cell.per_period), distinct(|cell| cell.saturation_sms));
     let tightnesses = distinct(|cell| cell.tightness_percent);
     let mut sheet = Sheet::new();

@@ -1,5 +1,6 @@
 //! Random pipelines: periodic streams whose jobs are a few kernels one after the other, at a given load.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use rand::{RngExt, SeedableRng};
@@ -166,9 +167,7 @@ impl Pipelines {
                 let Drawn { blocks, threads, .. } = kernel;
                 kernels.insert(name, json!({"blocks": blocks, "threads": threads, "duration": format!("{time} ns")}));
             }
-            let mut shorter: Vec<Duration> = periods.iter().copied().filter(|other| other < period).collect();
-            shorter.sort_unstable();
-            shorter.dedup();
+            let shorter: BTreeSet<&Duration> = periods.iter().filter(|other| *other < period).collect();
             let above_lowest = match self.priorities {
                 Priorities::RateMonotonic => levels.saturating_sub(shorter.len() + 1),
                 Priorities::Equal => 0,
