@@ -75,7 +75,7 @@ fn figure_8(name: &'static str) -> Result<Made, Failure> {
             let curve = case.curve(panel, SETS, SEED);
             let points: Vec<SegmentCurvePoint> =
                 panel.points(curve.preset).into_iter().map(|point| curve.point(point, |_| ())).collect();
-            let picture = segment_acceptance_plot(&format!("{}, {words}", panel.axis()), &curve, &points)?;
+            let picture = segment_acceptance_plot(&format!("{}, {words}", panel.words()), &curve, &points)?;
             pictures.push(File::svg(format!("{name}-{}{suffix}", panel.name()), &picture));
             if csv.is_empty() {
                 let header = curve.header();
@@ -85,7 +85,7 @@ fn figure_8(name: &'static str) -> Result<Made, Failure> {
             for point in &points {
                 write!(csv, "{},{}", panel.name(), curve.line(point))?;
             }
-            write!(finding, "| {}, {words} |", panel.axis())?;
+            write!(finding, "| {}, {words} |", panel.words())?;
             for test in tests {
                 let share = |waiting: GpuWait| {
                     let ratios = points.iter().filter_map(|point| point.ratio(test(waiting)));

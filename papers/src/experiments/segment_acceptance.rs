@@ -6,37 +6,25 @@ use crate::named::named;
 use crate::tasks::segments::{SegmentGenerator, SegmentPreset, SegmentTest, TaskBound};
 
 named! {
-    /// What a panel of Fig. 8 varies.
+    /// What the panels of Fig. 8 vary, from (a) to (f), in the words that stand at their axes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Fig8Panel: ALL, from_name {
-        /// (a): the number of tasks.
+    pub enum Fig8Panel: ALL, from_name, words {
+        /// tasks
         Tasks = "tasks",
-        /// (b): utilization per CPU.
+        /// utilization per CPU
         Utilization = "utilization",
-        /// (c): the number of CPUs.
+        /// CPUs
         Cpus = "cpus",
-        /// (d): the share of tasks that use the GPU.
+        /// share of tasks that use the GPU
         GpuTasks = "gpu-tasks",
-        /// (e): G / C.
+        /// G / C
         GpuToCpu = "gpu-to-cpu",
-        /// (f): the share of tasks of best effort.
+        /// share of tasks of best effort
         BestEffort = "best-effort",
     }
 }
 
 impl Fig8Panel {
-    /// What it varies, as an axis has it.
-    pub const fn axis(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Utilization => "utilization per CPU",
-            Self::Cpus => "CPUs",
-            Self::GpuTasks => "share of tasks that use the GPU",
-            Self::GpuToCpu => "G / C",
-            Self::BestEffort => "share of tasks of best effort",
-        }
-    }
-
     /// The points of a preset: of numbers, or of shares in thousandths. Of the paper those that it has, and those that
     /// its figure was computed at; of the artefact those alone (`analysis/experiments.py`).
     pub fn points(self, preset: SegmentPreset) -> Vec<u32> {

@@ -48,7 +48,7 @@ pub fn segment_acceptance_plot(
     });
     let first = points.first().map_or(0.0, x);
     let last = points.last().map_or(1.0, x);
-    acceptance_chart(title, curve.panel.axis(), first..last, series.collect())
+    acceptance_chart(title, curve.panel.words(), first..last, series.collect())
 }
 
 /// Which of two tests accepts more sets, against the utilization of each SM's own tasks and the number of periods in
