@@ -34,7 +34,7 @@ impl Report for WarpsDocument<'_> {
         to.list("units", string.units().iter().map(|unit| json!({"letter": unit.letter, "capacity": unit.capacity})))?;
         fields!(to, answer => warps, pessimistic, pessimistic_is_bound);
         to.entry("bound", &answer.bound.cycles)?;
-        to.entry("bound_formula", answer.bound.by.formula())?;
+        to.entry("bound_formula", answer.bound.by.name())?;
         fields!(to, answer => exact);
         to.entry("exact_by", &answer.exact_by.map(ExactBy::name))?;
         fields!(to, answer => at_least, best, best_at_least);
@@ -94,7 +94,7 @@ fn makespans(answer: &Answer) -> Vec<Makespan> {
     let by = answer.exact_by.map_or_else(|| "not known".to_owned(), |by| format!("by {}", by.name()));
     let mut rows = vec![
         (Some(answer.pessimistic), "pessimistic", pessimistic.to_owned()),
-        (Some(answer.bound.cycles), "proven bound", answer.bound.by.formula().to_owned()),
+        (Some(answer.bound.cycles), "proven bound", answer.bound.by.name().to_owned()),
         (answer.exact, "worst case", by),
     ];
     if answer.exact.is_none() && answer.at_least.is_some() {

@@ -2,6 +2,7 @@
 //! their place: its pessimistic makespan and its approximation, which is not a bound.
 
 use super::kernel_string::KernelString;
+use crate::named::named;
 
 /// A proven bound and the argument it rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,22 +13,14 @@ pub struct Bound {
     pub by: BoundKind,
 }
 
-/// Which argument proves a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BoundKind {
-    /// While the last warp waits for a unit, that unit is busy with others: any sigma, any number of units.
-    Waiting,
-    /// Letter changes force cycles in which both units work: two units, sigma = 1.
-    Changes,
-}
-
-impl BoundKind {
-    /// The bound as a formula, for tables and notes.
-    pub fn formula(self) -> &'static str {
-        match self {
-            Self::Waiting => "I + sum over units of floor((W - 1) I_u / sigma_u)",
-            Self::Changes => "(I - M) W + M",
-        }
+named! {
+    /// Which argument proves a bound; its name is the bound as a formula, for tables and notes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BoundKind {
+        /// While the last warp waits for a unit, that unit is busy with others: any sigma, any number of units.
+        Waiting = "I + sum over units of floor((W - 1) I_u / sigma_u)",
+        /// Letter changes force cycles in which both units work: two units, sigma = 1.
+        Changes = "(I - M) W + M",
     }
 }
 

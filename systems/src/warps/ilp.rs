@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::bound::{bound, pessimistic};
 use super::kernel_string::KernelString;
+use crate::named::named;
 use crate::proven::OrMost;
 
 #[cfg(feature = "ilp")]
@@ -39,15 +40,14 @@ pub struct Ilp<'a> {
     work_conserving: WorkConserving,
 }
 
-/// Which way a row is bounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Relation {
-    /// At most.
-    AtMost,
-    /// Exactly.
-    Equal,
-    /// At least.
-    AtLeast,
+named! {
+    /// Which way a row is bounded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Relation {
+        AtMost = "<=",
+        Equal = "=",
+        AtLeast = ">=",
+    }
 }
 
 /// One row: the sum of coefficient times variable, its relation to the right-hand side.
@@ -364,12 +364,7 @@ impl Ilp<'_> {
         writeln!(out, "\nSubject To")?;
         self.for_each_row(|row| {
             self.write_sum(&mut out, &row.name, &row.terms)?;
-            let relation = match row.relation {
-                Relation::AtMost => "<=",
-                Relation::Equal => "=",
-                Relation::AtLeast => ">=",
-            };
-            writeln!(out, " {relation} {}", row.right)
+            writeln!(out, " {} {}", row.relation.name(), row.right)
         })?;
         writeln!(out, "Binaries")?;
         for variable in 0..self.variables() {
