@@ -14,7 +14,6 @@ mod made;
 mod paper;
 mod rtns2020;
 mod rtss2017;
-mod texts;
 mod thesis2019;
 mod thesis2019_cost;
 mod tour;
@@ -104,6 +103,33 @@ fn section(page: &mut String, figure: &Figure, made: Option<&Made>) {
 
 fn is_picture(name: &str) -> bool {
     std::path::Path::new(name).extension().is_some_and(|extension| extension == "svg")
+}
+
+/// A part of the files of text beside the code, in which stands what is said of figures and of scenes of the tour: a
+/// heading and a list of entries.
+struct Part {
+    /// Its heading.
+    title: String,
+    /// Keys, each with its text on one line.
+    entries: Vec<(String, String)>,
+}
+
+impl Part {
+    /// Those of a text, in their order.
+    fn all(text: &str) -> Vec<Self> {
+        let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let entry = |entry: &str| entry.split_once(": ").map(|(key, text)| (key.to_owned(), on_one_line(text)));
+        let part = |part: &str| {
+            let (title, list) = part.split_once('\n')?;
+            Some(Self { title: title.to_owned(), entries: list.split("\n- ").filter_map(entry).collect() })
+        };
+        text.split("\n## ").skip(1).filter_map(part).collect()
+    }
+
+    /// The text of a key, if it has one.
+    fn entry(&self, key: &str) -> Option<&str> {
+        self.entries.iter().find(|(known, _)| known == key).map(|(_, text)| &**text)
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub mod acceptance;
 #[doc(hidden)]
 pub mod cost_study;
 pub mod evr;
-mod fields;
 pub mod profile_replay;
 pub mod response_times;
 pub mod segment_acceptance;
@@ -24,4 +23,44 @@ pub mod validation;
 #[doc(hidden)]
 pub mod warp_curves;
 
+use std::str::{FromStr, Split};
+
 pub use profile_replay::recorded_trace;
+
+/// What is left of the fields of a row's values, which are read one after the other.
+pub(crate) struct Fields<'v>(Split<'v, char>);
+
+impl<'v> Fields<'v> {
+    pub(crate) fn of(values: &'v str, separator: char) -> Self {
+        Self(values.split(separator))
+    }
+
+    /// As many as there are places, if each can be read.
+    pub(crate) fn each<T: Copy + Default, const N: usize>(
+        &mut self,
+        read: impl Fn(&'v str) -> Option<T>,
+    ) -> Option<[T; N]> {
+        let mut all = [T::default(); N];
+        for one in &mut all {
+            *one = read(self.0.next()?)?;
+        }
+        Some(all)
+    }
+
+    /// The same where each may be empty.
+    pub(crate) fn each_if_any<T: Copy, const N: usize>(
+        &mut self,
+        read: impl Fn(&'v str) -> Option<T>,
+    ) -> Option<[Option<T>; N]> {
+        self.each(|field| if field.is_empty() { Some(None) } else { read(field).map(Some) })
+    }
+
+    /// What was read, if that is all.
+    pub(crate) fn end<T>(mut self, read: T) -> Option<T> {
+        self.0.next().is_none().then_some(read)
+    }
+}
+
+pub(crate) fn number<T: FromStr>(field: &str) -> Option<T> {
+    field.parse().ok()
+}

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::Part;
 use super::made::{self, Failure, Made, Published};
 use super::paper::Paper;
-use super::texts::Part;
 use crate::printed::Printed;
 
 /// A figure or table of a paper that is computed here.

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use super::Part;
 use super::figure::FigureError;
 use super::made::{Published, published};
-use super::texts::Part;
 use crate::hosts::simulate;
 use crate::pictures::{HtmlScene, HtmlTimeline, write_html_tour};
 use crate::run::Summary;

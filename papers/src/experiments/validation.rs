@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::device::Device;
-use crate::experiments::fields::{Fields, number};
+use crate::experiments::{Fields, number};
 use crate::gpu::RunError;
 use crate::limits::count_turn;
 use crate::workload::Placement;

@@ -9,7 +9,7 @@ use super::grid::{self, Change, Files, Grid, GridAxis, Parameters, Read, keys};
 use super::scenario_point::{self, ScenarioPoint};
 use crate::analysis::{BoundOptions, LadderRow, Rung, SearchOptions, Verdict, judge, ladder_of_runs};
 use crate::effort::{self, Progress};
-use crate::experiments::fields::{Fields, number};
+use crate::experiments::{Fields, number};
 use crate::input::LastRead;
 use crate::json::{Node, Problem};
 use crate::scenario::{HostThread, Scenario};

@@ -11,7 +11,7 @@ use crate::applications::{ApplicationSet, Injections, MAX_INJECTIONS, Outcome, V
 use crate::device::Device;
 use crate::effort;
 use crate::experiments::evr::{PointTally, SweepOptions, SweepPoint};
-use crate::experiments::fields::{Fields, number};
+use crate::experiments::{Fields, number};
 use crate::hosts::gpu_evr::{EvrRules, MAX_SMS};
 use crate::hosts::{Alone, Scheduler};
 use crate::json::{Node, Problem};

@@ -14,7 +14,7 @@ use super::compute::{Point, Tally};
 use super::grid::{self, Change, Files, Grid, Parameters, Read, keys};
 use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
-use crate::experiments::fields::{Fields, number};
+use crate::experiments::{Fields, number};
 use crate::hosts::{SegmentRunOptions, run_segment_tasks};
 use crate::json::{Node, Problem};
 use crate::statistics::{Measure, Moments, PartsOfRuns};

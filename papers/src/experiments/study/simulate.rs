@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::compute::{Point, Tally};
 use super::grid::{Grid, GridAxis};
 use super::scenario_point::{self, ScenarioPoint};
-use crate::experiments::fields::{Fields, number};
+use crate::experiments::{Fields, number};
 use crate::hosts::{AnyLength, AnyRun, HeldAtMost, SimulateOptions, simulate_summed};
 use crate::input::LastRead;
 use crate::json::{Node, Problem};

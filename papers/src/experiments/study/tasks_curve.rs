@@ -9,7 +9,7 @@ use super::compute::{Layout, Point, Points, StudyCommand, Tally, compute_all};
 use super::grid::{self, Grid, Parameters, Read, keys};
 use crate::effort;
 use crate::experiments::acceptance::{Curve, CurvePoint, count_accepted, drawn};
-use crate::experiments::fields::{Fields, number};
+use crate::experiments::{Fields, number};
 use crate::json::{Node, Problem};
 use crate::statistics::Measure;
 use crate::tasks::{
