@@ -107,10 +107,7 @@ impl GpuProfile {
         let mut builder = ScenarioBuilder::new(stem(&self.file), as_recorded, &later);
         builder.settings(None, None, None);
         builder.note(format!("{} of {}", self.format.name(), recorded_on.title));
-        for note in choice.into_iter().chain(scale.notes()) {
-            builder.note(note);
-        }
-        for note in self.left_out_notes() {
+        for note in choice.into_iter().chain(scale.notes()).chain(self.left_out_notes()) {
             builder.note(note);
         }
         builder.assume(ESTIMATED);

@@ -135,24 +135,26 @@ impl<'a> Catalogue<'a> {
     }
 }
 
-/// A scheduler that gives the whole GPU to one application at a time, and takes it from none. Whenever the GPU has
-/// nothing to do, it submits the waiting application with the smallest rank; of equals the one that arrived first.
+/// A scheduler that submits every application as it arrives, or gives the whole GPU to one at a time, and takes it from
+/// none: whenever the GPU has nothing to do, it then submits the waiting application with the smallest rank; of equals
+/// the one that arrived first.
 #[derive(Debug)]
-struct OneAtATime<'a, R> {
+struct Submitter<'a, R> {
     catalogue: Catalogue<'a>,
+    one_at_a_time: bool,
     rank: fn(&ApplicationSet, &Injection) -> R,
     waiting: BTreeSet<(R, u32)>,
-    /// The last operation of the application that has the GPU.
+    /// The last operation of the application that was submitted last, until it is done.
     running: Option<OperationId>,
 }
 
-impl<'a, R: Ord> OneAtATime<'a, R> {
-    fn new(set: &'a ApplicationSet, rank: fn(&ApplicationSet, &Injection) -> R) -> Self {
-        Self { catalogue: Catalogue::new(set), rank, waiting: BTreeSet::new(), running: None }
+impl<'a, R: Ord> Submitter<'a, R> {
+    fn one_at_a_time(set: &'a ApplicationSet, rank: fn(&ApplicationSet, &Injection) -> R) -> Self {
+        Self { catalogue: Catalogue::new(set), one_at_a_time: true, rank, waiting: BTreeSet::new(), running: None }
     }
 }
 
-impl<R: Ord> Host for OneAtATime<'_, R> {
+impl<R: Ord> Host for Submitter<'_, R> {
     type Error = RunError;
 
     fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
@@ -175,9 +177,8 @@ impl<R: Ord> Host for OneAtATime<'_, R> {
     }
 
     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
-        if self.running.is_none()
-            && let Some((_, number)) = self.waiting.pop_first()
-        {
+        let most = if self.one_at_a_time { usize::from(self.running.is_none()) } else { self.waiting.len() };
+        for (_, number) in (0..most).map_while(|_| self.waiting.pop_first()) {
             self.running = self.catalogue.submit_whole(gpu, number)?;
         }
         Ok(())
@@ -192,7 +193,7 @@ impl<R: Ord> Host for OneAtATime<'_, R> {
 /// framework that handles one application at a time; its reservations, which bound the GPU time of a task, play no part
 /// there and none here. A running application is never preempted.
 pub(super) fn timegraph(set: &ApplicationSet) -> impl Host<Error = RunError> {
-    OneAtATime::new(set, class_of)
+    Submitter::one_at_a_time(set, class_of)
 }
 
 fn class_of(set: &ApplicationSet, injection: &Injection) -> Class {
@@ -207,7 +208,7 @@ fn class_of(set: &ApplicationSet, injection: &Injection) -> Class {
 /// framework that handles one application at a time; the CPUs play no part there and none here. A running application
 /// is never preempted.
 pub(super) fn global_edf(set: &ApplicationSet) -> impl Host<Error = RunError> {
-    OneAtATime::new(set, due_of)
+    Submitter::one_at_a_time(set, due_of)
 }
 
 fn due_of(_: &ApplicationSet, injection: &Injection) -> Instant {
@@ -284,31 +285,5 @@ impl Alone {
 /// arrival. The hardware's rules do the rest: concurrency where blocks fit, and first in, first out between kernels
 /// (X1). Neither class nor requirement is known to anybody.
 pub(super) fn plain_streams(set: &ApplicationSet) -> impl Host<Error = RunError> {
-    PlainStreams { catalogue: Catalogue::new(set), arrived: Vec::new() }
-}
-
-#[derive(Debug)]
-struct PlainStreams<'a> {
-    catalogue: Catalogue<'a>,
-    arrived: Vec<u32>,
-}
-
-impl Host for PlainStreams<'_> {
-    type Error = RunError;
-
-    fn start(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
-        self.catalogue.wake_at_arrivals(gpu);
-        Ok(())
-    }
-
-    fn on_wake(&mut self, token: u64) {
-        self.arrived.extend(u32::try_from(token));
-    }
-
-    fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), RunError> {
-        for number in std::mem::take(&mut self.arrived) {
-            self.catalogue.submit_whole(gpu, number)?;
-        }
-        Ok(())
-    }
+    Submitter { one_at_a_time: false, ..Submitter::one_at_a_time(set, |_, _| ()) }
 }
