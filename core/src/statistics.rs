@@ -74,7 +74,6 @@ impl Moments {
     }
 
     /// The mean of what was added, as what samples say.
-    #[doc(hidden)]
     pub fn measure(&self) -> Measure {
         Measure::Mean { statistic: self.statistic(), count: self.count }
     }

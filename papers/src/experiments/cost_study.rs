@@ -32,9 +32,10 @@ named! {
 }
 
 impl LoopVariant {
-    /// C \[ns\]; a unit for the thesis, whose times are whole numbers: from 20 to 100 in Figs. 3.11 to 3.13, as its author
-    /// draws them in the programs `rta_plot` and `rta_mplot` of his public repository,
-    /// `daleonpz/master_thesis_markdown`. Or a million times as long, so that ends of blocks hardly ever fall on one time.
+    /// C \[ns\]; a unit for the thesis, whose times are whole numbers: from 20 to 100 in Figs. 3.11 to 3.13, as its
+    /// author draws them in the programs `rta_plot` and `rta_mplot` of his public repository,
+    /// `daleonpz/master_thesis_markdown`. Or a million times as long, so that ends of blocks hardly ever fall on one
+    /// time.
     const fn block_times(self) -> RangeInclusive<u64> {
         match self {
             Self::Thesis => 20..=100,
@@ -42,8 +43,8 @@ impl LoopVariant {
         }
     }
 
-    /// Set `number` of so many kernels that are all released together, their grids, of 2 blocks or more, and block times
-    /// drawn uniformly; every number has its own draws.
+    /// Set `number` of so many kernels that are all released together, their grids, of 2 blocks or more, and block
+    /// times drawn uniformly; every number has its own draws.
     fn draw(self, largest_grid: u32, kernels: usize, seed: u64, number: u64) -> Vec<MergedKernel> {
         let mut numbers = ChaCha8Rng::seed_from_u64(seed);
         numbers.set_stream(number);

@@ -168,8 +168,8 @@ pub(crate) trait Experiment: Sync {
     fn worker(&self) -> Worker<'_>;
 }
 
-/// Computes the values of rows, each by its point and samples, or says why a sample cannot be computed: fields separated
-/// by commas, none of which contains a line end. What it keeps between rows saves time, and changes nothing.
+/// Computes the values of rows, each by its point and samples, or says why a sample cannot be computed: fields
+/// separated by commas, none of which contains a line end. What it keeps between rows saves time, and changes nothing.
 pub(crate) type Worker<'e> = Box<dyn FnMut(u64, Range<u64>) -> Result<String, String> + 'e>;
 
 /// One point of a study's grid: what its samples are, and what is asked of them.
