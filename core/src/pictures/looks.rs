@@ -54,8 +54,8 @@ const fn chosen_look(rule: Rule) -> (Colour, Hatch, &'static str) {
         Rule::T5 => (TURN, Hatch::Grid, "for its turn"),
         Rule::Mps => (BLACK, Hatch::Rising, "for SMs of its share"),
         Rule::Cluster => (BLACK, Hatch::Falling, "for SMs of one GPC"),
-        Rule::Cooperative => (BLACK, Hatch::Horizontal, "for room for all its blocks"),
-        Rule::Counter => (Colour(0x6b, 0x00, 0x00), Hatch::Dots, "for a counter"),
+        Rule::Cooperative => (Colour(0x38, 0x6c, 0x88), Hatch::Crossed, "for room for all its blocks"),
+        Rule::Counter => (Colour(0xc4, 0x40, 0x48), Hatch::Dots, "for a counter"),
         Rule::H1 => (Colour(0x84, 0x14, 0x24), Hatch::Grid, "to free memory"),
         Rule::H2 => (Colour(0xb8, 0x34, 0x44), Hatch::Vertical, "for memory to be freed"),
     }
