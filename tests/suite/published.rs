@@ -46,7 +46,7 @@ pub(crate) fn root() -> PathBuf {
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
 /// `docs/validation.md`, `docs/hang.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
 /// `clusters.rs`, `graphs.rs`, `persistent.rs`): they come from no publication.
-const EXAMPLES: [&str; 44] = [
+const EXAMPLES: [&str; 45] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
     "deadlines/shared-core.json",
@@ -72,6 +72,7 @@ const EXAMPLES: [&str; 44] = [
     "hang/pytorch-170162.json",
     "hang/transformer-engine-2056.json",
     "hang/two-barriers-cooperative.json",
+    "hang/mirage.json",
     "hang/two-barriers.json",
     "hang/vllm-41189.json",
     "hang/vllm-41834.json",
