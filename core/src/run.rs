@@ -5,6 +5,7 @@ mod critical_path;
 mod jobs;
 mod notes;
 mod responses;
+mod stands;
 mod standstill;
 mod state;
 mod summary;
@@ -27,6 +28,8 @@ pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
 pub use responses::DueJobs;
 pub use responses::Responses;
 pub(crate) use responses::each_response;
+pub(crate) use stands::Stands;
+pub use stands::{Awaited, WaitingBlocks};
 pub use standstill::{Standstill, StillWait};
 pub use state::{
     EeQueue, Firing, QueueContent, Resident, Served, SmState, State, Suspended, SuspendedCopy, TurnState, Waiting,

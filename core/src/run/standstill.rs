@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
+use super::stands::awaited;
 use super::state::title;
 use super::summary::Summary;
 use crate::gpu::Ended;
@@ -195,22 +196,15 @@ fn standing(summary: &Summary<'_>, open: &[&Stand]) -> Vec<StillWait> {
     let told = by_point.into_iter().filter_map(|((id, point), blocks)| {
         let operation = OperationId(id);
         let kernel = trace.kernel_of(operation)?;
+        let told = awaited(trace, operation, point)?.sentence();
         let (what, awaited, needs) = match kernel.synchronization()?.points.get(point as usize)?.action {
             PointAction::Wait(wanted) => {
-                let name = trace.counters().get(wanted.counter.index())?;
-                let what = format!(
-                    "until counter {name} is {} or more (it is {})",
-                    wanted.value,
-                    trace.counter_value(wanted.counter)
-                );
+                let what = format!("{told} (it is {})", trace.counter_value(wanted.counter));
                 let changers = changers(summary, Some(wanted.counter));
                 let nobody = if changers.is_empty() { ", and nothing that is left on the GPU changes it" } else { "" };
                 (what + nobody, changers, Need::Counter(wanted.counter))
             }
-            PointAction::GridSync => {
-                let arrived = format!("until all {} blocks of the grid have come as far", kernel.blocks);
-                (arrived, vec![id], Need::Grid(point))
-            }
+            PointAction::GridSync => (told, vec![id], Need::Grid(point)),
             PointAction::Signal(_) => return None,
         };
         let operation = name(summary, operation);

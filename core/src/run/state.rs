@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
+use super::stands::{Stands, WaitingBlocks};
 use super::summary::{Recorded, Summary};
 use crate::device::CopySharing;
 use crate::time::{Duration, Instant};
@@ -150,6 +151,9 @@ pub struct Resident {
     pub id: u32,
     /// How many blocks.
     pub blocks: u32,
+    /// Those of them that wait for others (rule `counter`), by what they wait for; not told of suspended ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitingBlocks>,
 }
 
 /// An operation that waits, and why.
@@ -197,6 +201,7 @@ impl State {
             operations: names(ids),
         };
         let is_sliced = summary.trace.is_time_sliced();
+        let mut stands = Stands::new(summary.trace).at(at);
         let of_ee_queue = |EeQueueSnapshot { context, priority, operations }: &EeQueueSnapshot| EeQueue {
             context: summary.trace.queue_context_name(*context).map(str::to_owned),
             priority: *priority,
@@ -212,17 +217,29 @@ impl State {
             ce_queue: names(&copies),
             ce_queues: ce_queues.iter().map(|ids| names(ids)).collect(),
             copy_engines: copy_engines.iter().map(|ids| served(names(ids))).collect(),
-            sms: (0..).zip(&sms).map(|(number, sm)| sm_state(summary, number, sm)).collect(),
+            sms: (0..).zip(&sms).map(|(number, sm)| sm_state(summary, number, sm, &mut stands)).collect(),
             waiting: waiting.iter().map(|held| waiting_of(summary, held, at)).collect(),
         }
     }
 }
 
-fn sm_state(summary: &Summary<'_>, sm: u32, SmSnapshot { residents, free }: &SmSnapshot) -> SmState {
-    let resident = |&(id, blocks): &(OperationId, u32)| Resident { kernel: title(summary, id), id: id.0, blocks };
+fn resident(summary: &Summary<'_>, id: OperationId, blocks: u32) -> Resident {
+    Resident { kernel: title(summary, id), id: id.0, blocks, waits: Vec::new() }
+}
+
+fn sm_state(
+    summary: &Summary<'_>,
+    sm: u32,
+    SmSnapshot { residents, free }: &SmSnapshot,
+    stands: &mut BTreeMap<(u32, OperationId), Vec<WaitingBlocks>>,
+) -> SmState {
+    let mut resident = |&(id, blocks): &(OperationId, u32)| Resident {
+        waits: stands.remove(&(sm, id)).unwrap_or_default(),
+        ..resident(summary, id, blocks)
+    };
     SmState {
         sm,
-        resident: residents.iter().map(resident).collect(),
+        resident: residents.iter().map(&mut resident).collect(),
         free_threads: free.warps * summary.scenario.device().warp_size,
         free_blocks: free.blocks,
         free_shared_memory: free.shared_memory_bytes,
@@ -247,7 +264,7 @@ fn suspended(summary: &Summary<'_>, at: Instant) -> Vec<Suspended> {
     let of_kernel = |Recorded { id, .. }: Recorded<'_, &CheckedKernel>| {
         let blocks = trace.suspended_at(id, at).map(|part| u32::from(part.blocks)).sum();
         let process = trace.process_name(trace.process_of_known(id)).to_owned();
-        (blocks > 0).then(|| Suspended { process, blocks: Resident { kernel: title(summary, id), id: id.0, blocks } })
+        (blocks > 0).then(|| Suspended { process, blocks: resident(summary, id, blocks) })
     };
     begun.filter_map(of_kernel).collect()
 }

@@ -19,12 +19,12 @@ use crate::formats::{
 };
 use crate::hosts::{AnyRun, Need};
 use crate::proven::OrMost;
-use crate::run::{CriticalPath, Responses, State, rule_log};
+use crate::run::{CriticalPath, Responses, Standstill, State, rule_log};
 use crate::spelling::formats;
 use crate::time::Instant;
 use answers::{
-    ChainRow, HeldCallRow, add_chains, add_critical_path, add_held_calls, add_rules, chain_columns, held_call_columns,
-    part_columns, part_rows,
+    BlockWaitRow, ChainRow, HeldCallRow, add_chains, add_critical_path, add_held_calls, add_rules, block_wait_columns,
+    chain_columns, held_call_columns, part_columns, part_rows,
 };
 use blame::{BlameTables, add_blame, blame_columns};
 pub use rows::simulate_to_rows;
@@ -141,6 +141,13 @@ impl Report for SimulationReport<'_> {
             }
             if !summary.held_calls.is_empty() {
                 to.rows("held_calls", &held_call_columns(), HeldCallRow::all(summary))?;
+            }
+            let waits = BlockWaitRow::all(summary);
+            if !waits.is_empty() {
+                to.rows("block_waits", &block_wait_columns(), waits)?;
+            }
+            if let Some(standstill) = Standstill::of(summary) {
+                to.entry("standstill", &standstill)?;
             }
             to.list("states", self.states.iter().map(|&at| State::at(summary, at)))?;
             if self.rules {

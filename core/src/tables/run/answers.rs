@@ -7,14 +7,14 @@ use std::fmt::Write;
 
 use crate::formats::{Column, MAX_ROWS, Page};
 use crate::run::{
-    ChainDelay, ChainRun, CriticalPath, Firing, HeldCall, OnPath, PathEnd, PathPart, State, Summary, Suspended,
-    SuspendedCopy, TurnState, Waiting, rule_log, title,
+    Awaited, ChainDelay, ChainRun, CriticalPath, Firing, HeldCall, OnPath, PathEnd, PathPart, Resident, Stands, State,
+    Summary, Suspended, SuspendedCopy, TurnState, Waiting, rule_log, title,
 };
 use crate::scenario::{Chain, ChainMeasure};
 use crate::spelling::formats;
 use crate::tables::{HINT, RuleWords};
 use crate::time::{Duration, Instant};
-use crate::trace::Rule;
+use crate::trace::{Rule, Stand};
 use crate::workload::stream_in_words;
 
 /// One measure of a chain, with the jobs on the way of its longest.
@@ -142,6 +142,49 @@ pub(super) fn add_held_calls(page: &mut Page, summary: &Summary<'_>) {
         page.blank();
         page.first_rows(MAX_ROWS, &held_call_columns(), rows, " calls that were held", &formats(&["json"]));
     }
+}
+
+/// Blocks that wait for others on their SMs.
+pub(super) struct BlockWaitRow {
+    kernel: String,
+    stand: Stand,
+    awaited: Awaited,
+}
+
+impl BlockWaitRow {
+    /// Those of a run, in the order in which that ended.
+    pub(super) fn all(summary: &Summary<'_>) -> Vec<Self> {
+        let stands = Stands::new(summary.trace);
+        let row = |&stand: &Stand| {
+            let awaited = stands.awaited(&stand).filter(|_| stand.from < stand.to)?;
+            Some(Self { kernel: title(summary, stand.operation), stand, awaited })
+        };
+        summary.trace.stands().iter().filter_map(row).collect()
+    }
+
+    fn counter(&self) -> Option<(&str, u64)> {
+        let Awaited::Counter { counter, value } = &self.awaited else { return None };
+        Some((counter, *value))
+    }
+
+    fn grid(&self) -> Option<u32> {
+        let Awaited::Grid { grid } = self.awaited else { return None };
+        Some(grid)
+    }
+}
+
+pub(super) fn block_wait_columns() -> [Column<BlockWaitRow>; 9] {
+    [
+        Column::data("id", |row: &BlockWaitRow| row.stand.operation.0.into()),
+        Column::data("kernel", |row: &BlockWaitRow| (&*row.kernel).into()),
+        Column::data("first_block", |row| row.stand.first_block.into()),
+        Column::data("blocks", |row| row.stand.blocks.into()),
+        Column::data("from_ns", |row| row.stand.from.into()),
+        Column::data("to_ns", |row| Some(row.stand.to).filter(|_| !row.stand.is_open()).into()),
+        Column::data("counter", |row: &BlockWaitRow| row.counter().map(|(name, _)| name).into()),
+        Column::data("value", |row| row.counter().map(|(_, value)| value).into()),
+        Column::data("grid", |row| row.grid().into()),
+    ]
 }
 
 /// Rows that the table of what took the time shows at most.
@@ -284,6 +327,17 @@ fn turn_in_words(turn: &TurnState) -> String {
     format!("{what} {process}, from {from} to {to}")
 }
 
+fn resident_in_words(Resident { kernel, blocks, waits, .. }: &Resident) -> String {
+    let waiting = waits.iter().map(|waiting| {
+        let verb = if waiting.blocks == 1 { "waits" } else { "wait" };
+        let who = if waiting.blocks == *blocks { String::new() } else { format!("{} of them ", waiting.blocks) };
+        format!("{who}{verb} for {}", waiting.awaited.in_short(waiting.is))
+    });
+    let waiting: Vec<String> = waiting.collect();
+    let told = if waiting.is_empty() { String::new() } else { format!(" ({})", waiting.join("; ")) };
+    format!("{blocks} x {kernel}{told}")
+}
+
 impl State {
     /// The state at one instant as text.
     pub fn text(&self) -> String {
@@ -311,8 +365,7 @@ impl State {
             let _ = writeln!(text, "  copy engine {engine}: {served}");
         }
         for sm in &self.sms {
-            let residents: Vec<String> =
-                sm.resident.iter().map(|resident| format!("{} x {}", resident.blocks, resident.kernel)).collect();
+            let residents: Vec<String> = sm.resident.iter().map(resident_in_words).collect();
             let _ = writeln!(
                 text,
                 "  SM {}: {}; free: {} threads, {} block slots, {} bytes of shared memory, {} registers",
