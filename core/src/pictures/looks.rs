@@ -71,6 +71,12 @@ pub(crate) fn rule_look(rule: Rule) -> RuleLook {
     RuleLook { fill: filled(ground, pale), on_dark: filled(pale, ground), in_short }
 }
 
+/// How areas of a fill look while what they stand for waits for others: dark with light dots, as [`rule_look`] has what
+/// waits in streams.
+pub(crate) const fn waiting_fill(Fill { background, ink, .. }: Fill) -> Fill {
+    Fill { background: ink, hatch: Hatch::Dots, ink: background }
+}
+
 /// For each kernel, the number of its title among all titles in natural order (`K2` before `K10`). It depends on
 /// nothing but the titles, so the same kernels look the same in a simulation, in its measurement and in any picture of
 /// either.

@@ -187,6 +187,8 @@ pub(crate) struct Blocks {
     pub(crate) units: u32,
     /// How they are filled.
     pub(crate) fill: Fill,
+    /// When they wait for others meanwhile, and how that is told.
+    pub(crate) stands: Vec<(Range<Instant>, String)>,
     /// Where they are drawn: in one piece, unless no free piece was large enough.
     pub(crate) pieces: Vec<Piece>,
 }
@@ -200,6 +202,8 @@ pub(crate) struct Piece {
     pub(crate) area: Rect,
     /// From where to where in it, from left to right, it pauses because it is the turn of another context; in order.
     pub(crate) pauses: Vec<Range<Length>>,
+    /// Where it waits for others.
+    pub(crate) stands: Vec<Rect>,
     /// How high on the paper the line across them is.
     pub(crate) pause_line: Length,
     /// What is written on it.

@@ -19,7 +19,7 @@ use super::looks::bytes;
 use crate::device::{BlockDemand, Device};
 use crate::named::named;
 use crate::proven::{OrMost, Proven};
-use crate::run::{Recorded, Summary};
+use crate::run::{Recorded, Standstill, Summary};
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, RepeatedRun, SumOverTime, Trace};
 use crate::workload::{CheckedKernel, Copy, KernelId, OperationId, OperationKind};
@@ -98,6 +98,14 @@ impl FreeLanes {
 pub(super) fn is_seen(window: &Range<Instant>, start: Instant, end: Instant) -> bool {
     let begins = start < window.end || start == end && start == window.end;
     begins && (end > window.start || start >= window.start)
+}
+
+/// Until when a run is shown from some instant on that stands still: beyond its end, so that what waits from then on is
+/// seen to wait. `None` if it does not stand still.
+pub(super) fn still_until(summary: &Summary<'_>, from: Instant) -> Option<Instant> {
+    let end = summary.trace.end();
+    let more = Duration::from_ns((end.since(from).as_ns() / 3).max(1));
+    Standstill::of(summary).filter(|found| found.is_final).map(|_| end.saturating_add(more))
 }
 
 /// A copy that began, from when to when it was on its engine, and its lane there.

@@ -6,10 +6,11 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::context::{Context, Crowd, LEAST_WIDTH, centred, fill_of, y};
-use super::{Blocks, Piece, ThinLine, widest_part};
-use crate::draw::theme::{Fill, Theme};
+use super::context::{Context, Crowd, Entry, LEAST_WIDTH, centred, fill_of, y};
+use super::{Blocks, LegendSymbol, Piece, ThinLine, parts_between, widest_part};
+use crate::draw::theme::{Colour, Fill, Theme};
 use crate::draw::{Length, MM, Rect, as_length};
+use crate::pictures::looks::waiting_fill;
 use crate::pictures::timeline_model::{self, FreeLanes, LaunchBlocks, packed_apart};
 use crate::time::Instant;
 use crate::trace::RepeatedRun;
@@ -32,6 +33,8 @@ pub(super) struct Item {
     pub(super) sm: u32,
     /// The block's number, if it is one.
     pub(super) index: Option<u32>,
+    /// The number of the first of those that were assigned with it, or its own.
+    first: u32,
     /// Blocks at one time.
     pub(super) blocks: u32,
     /// Blocks in all.
@@ -115,7 +118,8 @@ fn launches<'a>(context: &Context<'a>, band_height: Length, capacity: u32) -> Ve
         if units == 0 || !context.scale.shows(record.first_start()?, end) {
             return None;
         }
-        let narrow = context.scale.length(kernel.duration.worst) < LEAST_WIDTH;
+        // Blocks that wait for others last as long as these take.
+        let narrow = kernel.synchronization().is_none() && context.scale.length(kernel.duration.worst) < LEAST_WIDTH;
         let detail = match (height(units) < LEAST_HEIGHT, narrow) {
             (false, true) if kernel.blocks <= FEW => Detail::Blocks,
             (_, true) => Detail::Joined,
@@ -129,22 +133,26 @@ fn launches<'a>(context: &Context<'a>, band_height: Length, capacity: u32) -> Ve
 
 impl Launch<'_> {
     /// Some of its blocks on an SM that run at one time, `count` in all.
-    fn item(&self, sm: u16, index: Option<u32>, (blocks, count): (u32, u64), time: Range<Instant>) -> Item {
+    fn item(&self, sm: u16, first: u32, (blocks, count): (u32, u64), time: Range<Instant>) -> Item {
         let (LaunchBlocks { operation, id: kernel, .. }, units) = (self.blocks, self.units);
-        let narrow = self.detail == Detail::Joined;
-        Item { operation, kernel, sm: sm.into(), index, blocks, count, time, units: units * blocks, narrow }
+        let (index, narrow) = (None, self.detail == Detail::Joined);
+        Item { operation, kernel, sm: sm.into(), index, first, blocks, count, time, units: units * blocks, narrow }
     }
 }
 
 fn add_blocks(context: &Context<'_>, launch: &Launch<'_>, is_shown: impl Fn(u16) -> bool, items: &mut Vec<Item>) {
     let blocks = context.summary.trace.blocks_within(launch.blocks.operation, context.scale.window.clone());
     let shown = blocks.filter(|block| is_shown(block.sm));
-    items.extend(shown.map(|block| launch.item(block.sm, Some(block.index), (1, 1), block.start..block.end)));
+    items.extend(shown.map(|block| Item {
+        index: Some(block.index),
+        ..launch.item(block.sm, block.index, (1, 1), block.start..block.end)
+    }));
 }
 
 fn add_run(launch: &Launch<'_>, run: &RepeatedRun, items: &mut Vec<Item>) {
     let blocks = u32::from(run.first.blocks);
-    let item = |time: Range<Instant>, count: u64| launch.item(run.first.sm, None, (blocks, count), time);
+    let item =
+        |time: Range<Instant>, count: u64| launch.item(run.first.sm, run.first.first_block, (blocks, count), time);
     if launch.detail == Detail::Joined {
         items.push(item(run.first.start..run.end(), run.blocks()));
         return;
@@ -195,13 +203,22 @@ pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capa
         let (left, right) = (context.scale.x(item.time.start), context.scale.x(item.time.end));
         let labels = labels(context, &item);
         let process = trace.process_of_known(item.operation);
+        let stands = stands(context, &item);
         let (pauses, place) = (context.pauses(process, &item.time), 1 + Length::from(process.0) % PAUSE_PLACES);
         let pieces = places.into_iter().map(|units| {
             let area = Rect::between(left, y(band, units.end, capacity), right, y(band, units.start, capacity));
+            let waiting = stands.iter().flat_map(|(time, _)| {
+                let (left, right) = (context.scale.x(time.start), context.scale.x(time.end));
+                let inside = pauses.iter().filter(|pause| left < pause.end && pause.start < right);
+                let inside: Vec<_> = inside.map(|pause| pause.start.max(left)..pause.end.min(right)).collect();
+                parts_between(&Rect { x: left, width: right - left, ..area }, &inside)
+            });
+            let waiting = waiting.filter(|part| part.width > 0).collect();
             let label = centred(&labels, &widest_part(&area, &pauses), Theme::PAPER.small_size);
             let pause_line = area.bottom() - area.height * place / PAUSE_PARTS;
-            Piece { units, area, pauses: pauses.clone(), pause_line, label }
+            Piece { units, area, pauses: pauses.clone(), stands: waiting, pause_line, label }
         });
+        let pieces = pieces.collect();
         Blocks {
             operation: item.operation,
             kernel: item.kernel,
@@ -209,11 +226,27 @@ pub(super) fn stacked(context: &Context<'_>, items: Vec<Item>, band: &Rect, capa
             count: item.count,
             units: item.units,
             fill: fill_of(context, Some(item.kernel)),
-            pieces: pieces.collect(),
+            pieces,
+            stands,
             time: item.time,
         }
     };
     items.into_iter().zip(places).map(blocks).collect()
+}
+
+/// When the blocks of an item that is shown in colour wait for others, as far as that is seen, and how it is told.
+fn stands(context: &Context<'_>, item: &Item) -> Vec<(Range<Instant>, String)> {
+    let own = context.stands.of(item.operation, item.first).iter().filter(|_| context.is_chosen(item.kernel));
+    let seen = own.filter(|stand| context.scale.shows(stand.from, stand.to));
+    seen.filter_map(|stand| Some((stand.from..stand.to, context.stands.awaited(stand)?.sentence()))).collect()
+}
+
+/// What the legend says of them.
+pub(super) fn stands_legend(context: &Context<'_>, items: Option<&[Item]>) -> Option<Entry> {
+    let mut items = items.into_iter().flatten();
+    let fill = waiting_fill(Fill { background: Colour(0xdd, 0xdd, 0xdd), ..Fill::plain(Colour(0x70, 0x70, 0x70)) });
+    let entry = Entry::new(fill, LegendSymbol::Area, "blocks wait for others, on their SM").or(&["wait on their SM"]);
+    items.any(|item| !stands(context, item).is_empty()).then_some(entry)
 }
 
 /// What may be written on an item's boxes, best first.

@@ -11,9 +11,9 @@ use crate::draw::theme::{Colour, Fill, Theme, series_fill, series_repeat};
 use crate::draw::{Anchor, Length, MM, Rect, Sheet, as_length, font};
 use crate::limits::count_turn;
 use crate::pictures::looks::{KernelSeries, MOST_PLACES, copy_fill, direction_name};
-use crate::pictures::timeline_model::{MOST_WAIT_LANES_ON_PAPER, demand_of, is_seen};
+use crate::pictures::timeline_model::{MOST_WAIT_LANES_ON_PAPER, demand_of, is_seen, still_until};
 use crate::proven::OrMost;
-use crate::run::Summary;
+use crate::run::{Stands, Summary};
 use crate::time::{Duration, Instant};
 use crate::workload::{CheckedKernel, KernelId, Kernels, OperationId, OperationKind, ProcessId};
 
@@ -25,6 +25,10 @@ pub(super) struct Context<'a> {
     pub(super) summary: Summary<'a>,
     pub(super) options: &'a TimelineOptions,
     pub(super) scale: TimeScale,
+    /// When blocks wait on their SMs.
+    pub(super) stands: Stands<'a>,
+    /// Whether the run stands still when it ends.
+    pub(super) is_still: bool,
     /// What kernels are called in the figure, by [`KernelId`].
     short_names: Vec<&'a str>,
     series: KernelSeries,
@@ -45,7 +49,20 @@ impl<'a> Context<'a> {
         }
         let short_names = short_names(kernels);
         let (budget, rounds) = (Budget::GENEROUS, None);
-        Self { summary: *summary, options, scale, short_names, series, first_of_series, budget, rounds }
+        let stands = Stands::new(summary.trace);
+        let is_still = still_until(summary, Instant::ZERO).is_some();
+        let summary = *summary;
+        Self { summary, options, scale, stands, is_still, short_names, series, first_of_series, budget, rounds }
+    }
+
+    /// Until when what has not ended when the run does is shown.
+    pub(super) fn end(&self) -> Instant {
+        if self.is_still { self.scale.window.end } else { self.summary.trace.end() }
+    }
+
+    /// Until when a wait is shown that is recorded until `to`.
+    pub(super) fn waits_until(&self, to: Instant) -> Instant {
+        if to == self.summary.trace.end() { self.end() } else { to }
     }
 
     /// The number of a kernel's title: all kernels of one title look alike.

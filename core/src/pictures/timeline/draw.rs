@@ -15,6 +15,7 @@ use super::{
 };
 use crate::draw::theme::{Colour, Fill, Theme};
 use crate::draw::{Drawing, Length, MM, Point, Rect, Shape, Sheet, Stroke, theme};
+use crate::pictures::looks::waiting_fill;
 use crate::run::Summary;
 
 const THEME: Theme = Theme::PAPER;
@@ -120,6 +121,10 @@ impl<'a> Pen<'a> {
                 let stroke = (!small && band.area.height >= LEAST_FRAMED).then_some(outline);
                 let parts = piece.parts().into_iter();
                 shapes.extend(parts.map(|part| Shape::Box { area: visible(part), fill: Some(fill), stroke }));
+                let waiting = waiting_fill(blocks.fill);
+                let waiting = if small { Fill::plain(waiting.background) } else { waiting };
+                let stands = piece.stands.iter();
+                shapes.extend(stands.map(|part| Shape::Box { area: visible(*part), fill: Some(waiting), stroke }));
                 shapes.extend(plated(piece.label.as_ref().filter(|_| !have_pauses), fill));
             }
             let tooltip = self.tooltips.blocks(&band.name, blocks);

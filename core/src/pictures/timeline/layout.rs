@@ -10,9 +10,12 @@ use super::streams::Group;
 use super::turns::Turns;
 use super::usage::Queues;
 use super::waits::{self, Waits};
-use super::{Label, LabelStyle, QueueRow, StreamRow, Timeline, bands, engine_lanes, legend, rows, streams, usage};
+use super::{
+    Label, LabelStyle, QueueRow, StreamRow, Timeline, bands, blocks, engine_lanes, legend, rows, streams, usage,
+};
 use crate::draw::theme::Theme;
 use crate::draw::{Anchor, AxisTicks, Length, MM, Rect, Sheet, font, time_ticks_since};
+use crate::pictures::timeline_model::still_until;
 use crate::run::Summary;
 use crate::time::{Duration, Instant};
 use crate::trace::OperationRecord;
@@ -115,6 +118,7 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
     };
     let longest = context.summary.longest_way();
     let mut others = engine_lanes::core_legend(context);
+    others.extend(blocks::stands_legend(context, items.as_deref()));
     others.extend(rows::chain_legend(longest.as_ref()));
     others.extend(turns.legend(context));
     others.extend(explained(context, plan.as_ref(), are_shapes, &rows_before));
@@ -185,6 +189,10 @@ fn laid_out(context: &mut Context<'_>) -> (Timeline, Budget) {
 fn explained(context: &Context<'_>, plan: Option<&Plan>, are_shapes: bool, rows: &[StreamRow]) -> Vec<Entry> {
     let mut others = Vec::new();
     let are_means = are_shapes || rows.iter().flat_map(|row| &row.waits).any(|waits| !waits.shares.is_empty());
+    if context.is_still {
+        let end = context.summary.trace.end().since(context.options.origin);
+        others.push(Entry::remark(format!("the run stands still from {end} on")));
+    }
     // Else turns say so.
     if are_means && context.rounds.is_none() {
         others.push(Entry::remark("too short to see: means over time").or(&["means over time"]));
@@ -262,7 +270,8 @@ pub(super) fn window(summary: &Summary<'_>, options: &TimelineOptions) -> Result
         Some(from) => options.origin + from,
         None => first_instant(summary).min(options.origin),
     };
-    let end = options.to.map_or(summary.trace.end(), |to| options.origin + to);
+    let end_of_run = || still_until(summary, start).unwrap_or(summary.trace.end());
+    let end = options.to.map_or_else(end_of_run, |to| options.origin + to);
     // A run that took no time at all still has a picture.
     let end = if options.from.is_none() && options.to.is_none() { end.max(start + Duration::from_ns(1)) } else { end };
     if end <= start {

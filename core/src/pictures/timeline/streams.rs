@@ -324,7 +324,7 @@ struct Ran {
 fn by_stream(context: &Context<'_>) -> BTreeMap<u32, Vec<Ran>> {
     let trace = context.summary.trace;
     let ran = trace.numbered().filter_map(|(operation, record)| {
-        let time = record.first_start()?..record.finish().unwrap_or(trace.end());
+        let time = record.first_start()?..record.finish().unwrap_or(context.end());
         if !context.scale.shows(time.start, time.end) {
             return None;
         }

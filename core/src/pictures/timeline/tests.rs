@@ -21,6 +21,7 @@ mod published;
 #[path = "../../../../tests/suite/svg_checks.rs"]
 mod svg_checks;
 mod turns;
+mod waiting;
 
 /// A file of `scenarios/`, named without `.json`.
 fn shipped(name: &str) -> Scenario {

@@ -12,6 +12,9 @@ use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule};
 use crate::workload::{KernelId, OperationId, OperationKind, ProcessId};
 
+/// Times in which blocks wait for others that are told one by one.
+const MOST_STANDS: usize = 8;
+
 /// What is told of each operation, found once.
 pub(super) struct Tooltips<'a> {
     summary: Summary<'a>,
@@ -72,8 +75,20 @@ impl<'a> Tooltips<'a> {
             (None, count) => format!("{count} of {of} blocks"),
         };
         let time = self.span(&blocks.time);
+        let told = blocks.stands.iter().take(MOST_STANDS);
+        let mut stood: String = told.map(|(time, until)| self.stood(time, until)).collect();
+        if let Some(more) = blocks.stands.len().checked_sub(MOST_STANDS).filter(|more| *more > 0) {
+            stood += &format!("\nand {more} more times");
+        }
         let paused = self.paused(blocks).map_or_else(String::new, |told| format!("\n{told}"));
-        format!("{title}, {what}, {sm}\n{time}{paused}\n{}", self.launch(blocks.operation))
+        format!("{title}, {what}, {sm}\n{time}{stood}{paused}\n{}", self.launch(blocks.operation))
+    }
+
+    /// When it waited on its SM, and until what, on a line of its own.
+    fn stood(&self, time: &Range<Instant>, until: &str) -> String {
+        let to =
+            if time.end > self.summary.trace.end() { "on".to_owned() } else { format!("to {}", self.at(time.end)) };
+        format!("\nwaits from {} {to} {until}", self.at(time.start))
     }
 
     /// In how many turns of its context it ran, and for how long it paused meanwhile, if it did.

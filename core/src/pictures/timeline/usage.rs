@@ -151,7 +151,7 @@ pub(super) struct Queues {
 impl Queues {
     pub(super) fn new(context: &Context<'_>) -> Self {
         let summary = &context.summary;
-        let end_of_run = summary.trace.end();
+        let end_of_run = context.end();
         let contents = queue_contents(summary.trace, summary.scenario.device());
         let mut queues = Vec::new();
         for mut contents in contents.into_iter().filter(|contents| is_shown(contents.queue)) {
@@ -249,7 +249,7 @@ fn divided(context: &Context<'_>, place: &Place) -> Vec<(Range<Instant>, Option<
     let mut parts = Vec::new();
     let mut from = place.time.start;
     for wait in context.summary.trace.waits(place.operation) {
-        let (start, end) = (wait.from.max(from), wait.to.min(place.time.end));
+        let (start, end) = (wait.from.max(from), context.waits_until(wait.to).min(place.time.end));
         if start < end {
             if from < start {
                 parts.push((from..start, None));

@@ -42,7 +42,7 @@ impl Waits {
             return waits;
         }
         for (operation, record) in trace.numbered() {
-            let begun = record.first_start().unwrap_or(trace.end());
+            let begun = record.first_start().unwrap_or(context.end());
             if !context.is_asked_for(record.kind) || !context.scale.shows(record.launched().min(begun), begun) {
                 continue;
             }
@@ -107,7 +107,7 @@ fn seen(context: &Context<'_>, operation: OperationId, record: &OperationRecord)
     let window = &context.scale.window;
     let mut waits = Vec::new();
     context.summary.trace.each_wait(operation, |wait| {
-        let to = record.first_start().map_or(wait.to, |start| wait.to.min(start));
+        let to = record.first_start().map_or(context.waits_until(wait.to), |start| wait.to.min(start));
         let wait = Wait { from: wait.from.max(window.start), to: to.min(window.end), ..wait };
         if wait.from < wait.to {
             waits.push(wait);
