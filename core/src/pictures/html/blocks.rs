@@ -1,19 +1,20 @@
 //! The page's data on blocks: those of each SM in columns, and how much of all SMs they take over time.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-use super::columns::{Instants, steps};
+use super::columns::{Instants, Once, steps};
 use crate::device::{BlockDemand, Device};
 use crate::pictures::timeline_model::{
     self, ALWAYS, HeightBy, StepSums, TimeSteps, changes, most_at_once, packed_apart,
 };
 use crate::proven::OrMost;
-use crate::run::Summary;
+use crate::run::{Awaited, Stands, Summary};
 use crate::time::Instant;
-use crate::workload::ProcessId;
+use crate::workload::{OperationId, ProcessId};
 
 /// Blocks on an SM up to which pages have their places by shared memory and by registers, too.
 const MOST_PLACED: usize = 20_000;
@@ -46,13 +47,15 @@ impl PlacedBlocks {
 }
 
 /// All blocks of a run by SM, those of an SM in the order of their starts: each by itself, or those together that do
-/// the same.
-pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool) -> Vec<Vec<PlacedBlocks>> {
+/// the same. What goes on beyond the time that is shown of a run that stands still ends there.
+pub(super) fn by_sm(summary: &Summary<'_>, one_by_one: bool, still_until: Option<Instant>) -> Vec<Vec<PlacedBlocks>> {
+    let last = still_until.unwrap_or(Instant::MAX);
     let mut by_sm = vec![Vec::new(); summary.scenario.device().sms as usize];
     for launch in timeline_model::launches(summary) {
         let (operation, demand) = (launch.operation.0, launch.demand);
         let in_turns_of = summary.trace.context_with_turns(launch.operation);
-        let mut add = |sm: u16, time, index, blocks, times| {
+        let mut add = |sm: u16, time: Range<Instant>, index, blocks, times| {
+            let time = time.start..time.end.min(last);
             if let Some(on_sm) = by_sm.get_mut(usize::from(sm)) {
                 on_sm.push(PlacedBlocks { time, operation, in_turns_of, index, blocks, times, demand });
             }
@@ -108,6 +111,62 @@ impl Groups {
 
     fn number(&self, blocks: &PlacedBlocks) -> i64 {
         self.numbers.get(&blocks.group()).copied().unwrap_or_default()
+    }
+}
+
+/// Times in which blocks wait for others on their SMs, in columns.
+#[derive(Debug, Serialize)]
+pub(super) struct StandColumns {
+    said: Once<Told>,
+    /// Number of the blocks' group.
+    group: Vec<i64>,
+    /// Which of what is said.
+    what: Vec<usize>,
+    /// Number of the instant of the beginning.
+    from: Vec<i64>,
+    /// Number of the instant of the end; -1: the run ended before.
+    to: Vec<i64>,
+}
+
+/// For what blocks wait at a point of their kernel.
+#[derive(Debug, PartialEq, Eq, Hash, Serialize)]
+struct Told {
+    point: u32,
+    #[serde(flatten)]
+    awaited: Awaited,
+    /// As it follows "waits".
+    until: String,
+    /// What the counter holds when the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<u64>,
+}
+
+impl StandColumns {
+    /// `None` if no blocks wait.
+    pub(super) fn new(
+        summary: &Summary<'_>,
+        by_sm: &[Vec<PlacedBlocks>],
+        (groups, instants): (&Groups, &Instants),
+    ) -> Option<Self> {
+        let stands = Stands::new(summary.trace);
+        let mut said = Once::default();
+        let mut rows: BTreeSet<(i64, i64, i64, usize)> = BTreeSet::new();
+        for blocks in by_sm.iter().flatten() {
+            for stand in stands.of(OperationId(blocks.operation), blocks.index) {
+                let Some(awaited) = stands.awaited(stand) else { continue };
+                let (until, last) = (awaited.sentence(), stands.at_end(stand));
+                let what = said.number(Told { point: stand.point, awaited, until, last });
+                let to = instants.number_or_never((!stand.is_open()).then_some(stand.to));
+                rows.insert((groups.number(blocks), instants.number(stand.from), to, what));
+            }
+        }
+        (!rows.is_empty()).then(|| Self {
+            said,
+            group: rows.iter().map(|row| row.0).collect(),
+            what: rows.iter().map(|row| row.3).collect(),
+            from: rows.iter().map(|row| row.1).collect(),
+            to: rows.iter().map(|row| row.2).collect(),
+        })
     }
 }
 

@@ -1,10 +1,11 @@
 //! What the page knows, as the JSON that is embedded in it. The scripts read it in `script/data.js`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::blocks::{self, Groups, OccupancyColumns, SmBlocks, occupancy};
+use super::blocks::{self, Groups, OccupancyColumns, SmBlocks, StandColumns, occupancy};
 use super::columns::{ChainData, CoreData, Instants, Once, Palette, TurnData};
 use super::reports::{BlameData, Deadlines, response_figure};
 use super::waits::{LaneColumns, PhaseColumns, QueueData, RuleData, Waits, lanes};
@@ -16,10 +17,13 @@ use crate::limits::count;
 use crate::pictures::looks::KernelSeries;
 use crate::pictures::timeline::FinishMark;
 use crate::pictures::timeline_model::{self, ALWAYS, CopyInLane, HeightBy, demand_of};
+use crate::proven::OrMost;
 use crate::run::{Responses, Summary};
 use crate::time::Instant;
-use crate::trace::{OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons};
-use crate::workload::{CheckedKernel, Copy, Grid, KernelId, OperationKind, StreamId};
+use crate::trace::{
+    NEVER, OperationRecord, Phase, Queue, QueueContents, Reason, Trace, phases, queue_contents, reasons,
+};
+use crate::workload::{CheckedKernel, Copy, CounterValue, Grid, KernelId, OperationKind, StreamId};
 
 /// Instants that come to one shape where work is counted.
 const INSTANTS_OF_A_SHAPE: u64 = 16;
@@ -59,7 +63,8 @@ struct RunData<'a> {
     /// Lanes of copy engines, several of one where copies share its link: the engine, and the copies in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     copy_lanes: Vec<(u32, Vec<u32>)>,
-    events: Vec<&'a str>,
+    /// Names of events, and behind them values of counters as titles of operations have them.
+    events: Vec<Cow<'a, str>>,
     instants: Instants,
     /// Number of the instant at which the run ended.
     end: i64,
@@ -83,6 +88,12 @@ struct RunData<'a> {
     blame: Option<BlameData>,
     occupancy: Vec<OccupancyColumns>,
     groups: Groups,
+    /// When blocks wait for others, if any do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stands: Option<StandColumns>,
+    /// Number of the instant until which a run is shown that stands still.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    still_until: Option<i64>,
     sms: Vec<SmBlocks>,
 }
 
@@ -193,10 +204,13 @@ impl<'a> RunData<'a> {
         // Of a measured run neither queues nor waits are known.
         let (queues, reasons): (Vec<QueueContents>, Vec<Reason>) =
             if run.blocks_only { Default::default() } else { (queue_contents(trace, device), reasons(trace, device)) };
-        let by_sm = blocks::by_sm(&run.summary, one_by_one);
+        let still_until = timeline_model::still_until(&run.summary, Instant::ZERO);
+        let by_sm = blocks::by_sm(&run.summary, one_by_one, still_until);
         let phases: Vec<Phase> = phases(trace, device, &reasons);
 
         let mut known = vec![Instant::ZERO, trace.end()];
+        known.extend(still_until);
+        known.extend(trace.stands().iter().flat_map(|stand| [stand.from, stand.to]).filter(|at| *at != NEVER));
         known.extend(trace.operations().iter().flat_map(instants_of));
         let stays = queues.iter().flat_map(|contents| &contents.stays);
         known.extend(stays.flat_map(|stay| [Some(stay.entered), stay.left]).flatten());
@@ -209,7 +223,7 @@ impl<'a> RunData<'a> {
         known.extend(longest.iter().flat_map(|longest| columns::instants_of_chain(longest, trace.end())));
         count(Counted::Shapes, known.len() as u64 / INSTANTS_OF_A_SHAPE);
         let instants = Instants::new(known);
-        let operations = Operations::new(trace.operations(), &instants);
+        let operations = Operations::new(trace, &instants);
         let taken = |resource: &HeightBy| by_sm.iter().flatten().any(|blocks| blocks.units(*resource, device) > 0);
         let resources: Vec<HeightBy> = HeightBy::ALL.into_iter().filter(taken).collect();
         let groups = Groups::new(&by_sm, &instants);
@@ -259,7 +273,7 @@ impl<'a> RunData<'a> {
             shapes,
             copies: trace.copies().iter().map(copy).collect(),
             copy_lanes: copy_lanes(&run.summary),
-            events: trace.events().iter().map(|name| &**name).collect(),
+            events: trace.events().iter().map(|name| Cow::Borrowed(&**name)).chain(values(trace)).collect(),
             end: instants.number(trace.end()),
             queues: queues.iter().map(|contents| QueueData::new(contents, trace, &instants)).collect(),
             waits: Waits::new(&reasons, &names, &operations.launched, &instants),
@@ -272,6 +286,8 @@ impl<'a> RunData<'a> {
             responses: run.summary.responses().into_iter().filter(Responses::is_worth_showing).collect(),
             response_figure: response_figure(&run.summary),
             sms: by_sm.iter().map(sm).collect(),
+            stands: StandColumns::new(&run.summary, &by_sm, (&groups, &instants)),
+            still_until: still_until.map(|until| instants.number(until)),
             groups,
             instants,
         }
@@ -326,16 +342,17 @@ impl ShapeData {
 }
 
 impl Operations {
-    fn new(records: &[OperationRecord], instants: &Instants) -> Self {
+    fn new(trace: &Trace, instants: &Instants) -> Self {
         let mut columns = Self::default();
-        for record in records {
+        let events = u32::try_from(trace.events().len()).or_most();
+        for record in trace.operations() {
             columns.kind.push(columns.kinds.number(record.kind.name()));
             columns.what.push(match record.kind {
                 OperationKind::Kernel(kernel) => kernel.0,
                 OperationKind::Copy(copy) => copy.0,
                 OperationKind::Memset => 0,
                 OperationKind::Record(event) | OperationKind::Wait(event) => event.0,
-                OperationKind::WaitValue(value) | OperationKind::WriteValue(value) => value.0,
+                OperationKind::WaitValue(value) | OperationKind::WriteValue(value) => events.saturating_add(value.0),
             });
             columns.stream.push(record.stream.0);
             columns.thread.push(record.origin.thread);
@@ -346,6 +363,11 @@ impl Operations {
         }
         columns
     }
+}
+
+fn values(trace: &Trace) -> impl Iterator<Item = Cow<'_, str>> {
+    let name = |value: &CounterValue| trace.counters().get(value.counter.index()).map_or("", |name| name);
+    trace.values().iter().map(move |value| Cow::Owned(format!("{}, {}", name(value), value.value)))
 }
 
 fn copy_lanes(summary: &Summary<'_>) -> Vec<(u32, Vec<u32>)> {

@@ -115,7 +115,7 @@ class App {
 
   lastEnd() {
     // Blocks may reach beyond the end of a run that was cut off.
-    const ends = this.runs.map((run) => run.endNs());
+    const ends = this.runs.map((run) => run.shownNs());
     return ends.reduce((last, end) => (end > last ? end : last), 0n);
   }
 

@@ -89,6 +89,7 @@ class SmBlocks {
     const { group: steps, index, blocks } = this.columns;
     const { groups } = this;
     this.operation = new Uint32Array(this.count);
+    this.group = new Uint32Array(this.count);
     this.start = new Uint32Array(this.count);
     this.end = new Uint32Array(this.count);
     this.times = new Uint32Array(this.count);
@@ -99,6 +100,7 @@ class SmBlocks {
     for (let position = 0; position < this.count; position += 1) {
       group += steps[position];
       const end = groups.end[group];
+      this.group[position] = group;
       this.operation[position] = groups.operation[group];
       this.start[position] = groups.start[group];
       this.end[position] = end;
@@ -251,6 +253,8 @@ class Run {
     this.queuesByName = new Map(this.queues.map((queue) => [Run.nameOf(queue.kind, queue.number, queue.process), queue]));
     this.turns = data.turns && new Turns(data.turns);
     this.coreLanes = (data.cores?.lanes ?? []).map((columns) => new CoreLane(columns));
+    this.stands = new Map();
+    if (data.stands) this.readStands(data.stands);
     this.readWaits(data.waits);
     this.readPhases(data.phases);
     this.lanes = data.lanes.map((lanes) => new Lanes(lanes));
@@ -260,6 +264,20 @@ class Run {
       if (!this.deadlinesByStream.has(stream)) this.deadlinesByStream.set(stream, []);
       this.deadlinesByStream.get(stream).push(job);
     });
+  }
+
+  /** Times in which blocks wait for others, by group. */
+  readStands({ said, group, what, from, to }) {
+    group.forEach((number, place) => {
+      if (!this.stands.has(number)) this.stands.set(number, []);
+      const end = to[place] === NONE ? OPEN : to[place];
+      this.stands.get(number).push({ ...said[what[place]], what: what[place], from: from[place], to: end });
+    });
+  }
+
+  /** When a block waits for others on its SM, in order of time. */
+  standsOf(blocks, position) {
+    return this.stands.get(blocks.group[position]) ?? [];
   }
 
   /** Brings the waits, which are written as steps, into columns. */
@@ -428,6 +446,11 @@ class Run {
 
   endNs() {
     return this.instants.ns(this.end);
+  }
+
+  /** Until when it is shown: beyond its end if it stands still. */
+  shownNs() {
+    return this.instants.ns(this.still_until ?? this.end);
   }
 }
 

@@ -67,6 +67,7 @@ class Painter {
     for (const row of layout.between(app.scroll(), app.scroll() + app.size.height)) this.row(row);
     for (const run of app.runs) if (run.chain) drawChain(this, run);
     this.marks();
+    this.stills();
     this.hovered();
     drawSelection(this);
     context.restore();
@@ -200,11 +201,17 @@ class Painter {
     const bottom = row.top + row.height;
     const right = view.left + view.width;
     const small = new Map();
+    const smallWaits = [];
     const pauses = [];
+    const placeOf = (start, end) => {
+      const x = Math.max(view.left - 4, view.x(instants, start));
+      return [x, Math.min(right + 4, view.x(instants, end)) - x];
+    };
     const draw = (position, start, end) => {
       const id = blocks.operation[position];
-      const x = Math.max(view.left - 4, view.x(instants, start));
-      const width = Math.min(right + 4, view.x(instants, end)) - x;
+      const stands = run.standsOf(blocks, position).filter((stand) => stand.from < end && stand.to > start);
+      const waits = stands.map((stand) => placeOf(Math.max(start, stand.from), Math.min(end, stand.to)));
+      const [x, width] = placeOf(start, end);
       const kernel = run.kernels[what[id]];
       for (const [low, high] of blocks.partsOf(run, position, resource)) {
         // However little a block takes, it is seen.
@@ -213,11 +220,14 @@ class Painter {
         const count = blocks.blocks[position];
         const [columns, rows] = [blocks.times[position], high - low > 0 ? count : 1];
         const isLarge = area[2] / columns >= SMALL && area[3] / rows >= SMALL;
-        if (isLarge && columns * rows > 1 && columns * rows < MOST_PARTS) this.parts(area, columns, rows, kernel.title);
+        if (isLarge && columns * rows > 1 && columns * rows < MOST_PARTS) this.parts(area, columns, rows, kernel.title, waits);
         else if (area[2] >= SMALL && area[3] >= SMALL) {
-          this.box(area, kernel.title, () => blockLabels(blocks, kernel, position));
-        } else if (small.has(kernel.title)) small.get(kernel.title).push(area);
+          this.box(area, kernel.title, () => blockLabels(blocks, kernel, position), waits);
+          continue;
+        }
+        if (small.has(kernel.title)) small.get(kernel.title).push(area);
         else small.set(kernel.title, [area]);
+        for (const [from, length] of waits) smallWaits.push([kernel.title, [from, area[1], length, area[3]]]);
       }
     };
     blocks.between(from, to, (position) => {
@@ -237,27 +247,34 @@ class Painter {
       this.context.fillStyle = fills.small(title, theme);
       for (const area of areas) this.context.fillRect(...area);
     }
+    for (const [title, area] of smallWaits) this.plain(area, fills.waiting(title, theme).background);
     drawPauses(this, pauses);
   }
 
   /** Blocks that do the same, each with its box. */
-  parts([x, y, width, height], columns, rows, title) {
+  parts([x, y, width, height], columns, rows, title, waits) {
     for (let column = 0; column < columns; column += 1) {
       for (let line = 0; line < rows; line += 1) {
         const area = [x + (width * column) / columns, y + (height * line) / rows, width / columns, height / rows];
-        this.box(area, title, () => [title]);
+        this.box(area, title, () => [title], waits);
       }
     }
   }
 
-  /** A box with a hatch, an outline, and what fits of its labels. */
-  box([x, y, width, height], title, labels) {
+  /** A box with a hatch, an outline, and what fits of its labels; where it waits for others, which is from and as far as
+   * `waits` say, dark with dots. */
+  box([x, y, width, height], title, labels, waits = []) {
     const { context, app } = this;
     context.fillStyle = app.fills.large(context, title, app.theme, this.scale);
     context.fillRect(x, y, width, height);
     context.strokeStyle = app.colours.outline;
     context.lineWidth = 0.75;
     context.strokeRect(x + 0.375, y + 0.375, width - 0.75, height - 0.75);
+    context.fillStyle = app.fills.hatched(context, app.fills.waiting(title, app.theme), this.scale);
+    for (const [from, length] of waits) {
+      context.fillRect(from, y, length, height);
+      context.strokeRect(from + 0.375, y + 0.375, length - 0.75, height - 0.75);
+    }
     const [left, right] = [Math.max(x, app.view.left), Math.min(x + width, app.view.left + app.view.width)];
     if (right - left < 14 || height < 13) return;
     context.font = SMALL_FONT;
@@ -428,6 +445,18 @@ class Painter {
     context.lineWidth = 2;
     for (const [low, high] of parts) {
       context.strokeRect(x, row.top + row.height - high * unit, Math.max(2, end - x), Math.max(2, (high - low) * unit));
+    }
+  }
+
+  /** Where runs end that stand still: nothing happens from there on. */
+  stills() {
+    const { app, context } = this;
+    for (const run of app.runs.filter(({ still_until: until }) => until !== undefined)) {
+      const rows = app.layout.rows.filter((row) => row.run === run);
+      const x = Math.round(app.view.xOf(run.endNs()));
+      if (rows.length === 0 || x < app.view.left || x > app.view.left + app.view.width) continue;
+      const [first, last] = [rows[0], rows[rows.length - 1]];
+      this.plain([x, first.top, 1.5, last.top + last.height - first.top], app.colours.accent);
     }
   }
 

@@ -87,6 +87,12 @@ class Fills {
     return this.fill(title, theme).small;
   }
 
+  /** The same while it waits for others on its SM. */
+  waiting(title, theme) {
+    const { background, ink } = this.fill(title, theme);
+    return { background: ink, hatch: "dots", ink: background };
+  }
+
   /** A number in areas of a kernel that tells it from others with its hatch; empty for the first eight. */
   again(title) {
     return this.repeats.get(title) ?? "";

@@ -96,6 +96,17 @@ function highlightButton(app, kind, name) {
   return button;
 }
 
+/** How blocks look while they wait for others, if any do. */
+function waitingLegend(app) {
+  const waits = app.runs.some((run) => run.stands.size > 0);
+  if (!waits) return [];
+  const line = element("p", "", { class: "quiet" });
+  line.append(element("img", "", { src: app.fills.swatch(app.fills.waiting(app.fills.titles()[0], app.theme)), alt: "" }));
+  line.append(element("span", " blocks wait for others, on their SM (dark, with dots)"));
+  const still = app.runs.some((run) => run.still_until !== undefined);
+  return still ? [line, element("p", "at the line across the figure the run stands still", { class: "quiet" })] : [line];
+}
+
 /** What kernels, streams, and processes with turns there are; each can be highlighted. */
 function showLegend(app) {
   const streams = new Set(app.layout.rows.filter((row) => row.kind === "stream").map((row) => row.label));
@@ -104,6 +115,7 @@ function showLegend(app) {
     document.getElementById(id).replaceChildren(...buttons, ...rest(names.length - MOST_ENTRIES, "that the search finds"));
   };
   fill("kernels", "kernel", app.fills.titles());
+  document.getElementById("kernels").append(...waitingLegend(app));
   fill("streams", "stream", [...streams]);
   const processes = new Set(app.runs.filter((run) => run.turns).flatMap((run) => run.processes));
   fill("processes", "process", [...processes]);

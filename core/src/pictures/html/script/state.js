@@ -8,6 +8,7 @@ function smAt(run, sm, now, suspended) {
   const blocks = run.sms[sm];
   const free = resources.map(({ capacity }) => capacity);
   const counts = new Map();
+  const stands = new Map();
   blocks.between(now, now, (position) => {
     const id = blocks.operation[position];
     const { demand } = run.kernelOf(id);
@@ -18,6 +19,12 @@ function smAt(run, sm, now, suspended) {
       return;
     }
     counts.set(id, (counts.get(id) ?? 0) + count);
+    for (const stand of run.standsOf(blocks, position)) {
+      if (stand.from > now || stand.to <= now) continue;
+      if (!stands.has(id)) stands.set(id, new Map());
+      const waiting = stands.get(id);
+      waiting.set(stand.what, { stand, blocks: (waiting.get(stand.what)?.blocks ?? 0) + count });
+    }
     demand.forEach((units, place) => {
       free[place] -= units * count;
     });
@@ -25,10 +32,25 @@ function smAt(run, sm, now, suspended) {
   const residents = [...counts].sort((a, b) => a[0] - b[0]);
   return {
     sm,
-    resident: residents.map(([id, count]) => ({ kernel: run.title(id), id, blocks: count })),
+    resident: residents.map(([id, count]) => ({
+      kernel: run.title(id),
+      id,
+      blocks: count,
+      ...(stands.has(id) && { waits: waitingBlocks([...stands.get(id).values()], now >= run.end) }),
+    })),
     // The clocks of a measured run differ, so that blocks may seem to take more than there is.
     ...Object.fromEntries(resources.map(({ key, unit }, place) => [`free_${key}`, Math.max(0, free[place]) * unit])),
   };
+}
+
+/** Blocks that wait for others, by what they wait for; what a counter holds is known when the run has ended. */
+function waitingBlocks(waiting, isOver) {
+  return waiting
+    .sort((one, other) => one.stand.point - other.stand.point)
+    .map(({ stand: { counter, value, grid, last }, blocks }) => ({
+      blocks,
+      ...(counter === undefined ? { grid } : { counter, value, ...(isOver && { is: last }) }),
+    }));
 }
 
 /** A text with the values of its places. */

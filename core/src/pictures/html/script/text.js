@@ -4,8 +4,17 @@ function list(names) {
   return names.length > 0 ? names.join(", ") : "empty";
 }
 
+function residentText({ kernel, blocks, waits = [] }) {
+  const told = waits.map(({ blocks: count, counter, value, grid, is }) => {
+    const who = `${count === blocks ? "" : `${count} of them `}${count === 1 ? "waits" : "wait"} for`;
+    if (counter === undefined) return `${who} all ${grid} blocks of its grid`;
+    return `${who} counter ${counter}, ${is === undefined ? `${value} or more` : `${is} of ${value}`}`;
+  });
+  return `${blocks} x ${kernel}${told.length > 0 ? ` (${told.join("; ")})` : ""}`;
+}
+
 function smLine(run, sm) {
-  const residents = list(sm.resident.map((resident) => `${resident.blocks} x ${resident.kernel}`));
+  const residents = list(sm.resident.map(residentText));
   return `SM ${sm.sm}: ${residents}; free: ${run.device.resources.map(({ key, words }) => `${sm[`free_${key}`]} ${words}`).join(", ")}`;
 }
 
@@ -123,6 +132,17 @@ function phaseText(run, id, phase) {
   return phase.text.replace(/\{(operation|from|to|blocking)\}/g, (_, name) => parts[name]);
 }
 
+/** Times in which a block waits for others that are told one by one. */
+const MOST_STANDS = 8;
+
+/** When a block waits for others on its SM, and until what. */
+function standsText(run, blocks, position) {
+  const at = (number) => formatInstant(run.instants.ns(number));
+  const stands = run.standsOf(blocks, position);
+  const told = stands.slice(0, MOST_STANDS).map(({ until, from, to }) => `waits from ${at(from)} ${to === OPEN ? "on" : `to ${at(to)}`} ${until}`);
+  return stands.length > MOST_STANDS ? [...told, `and ${stands.length - MOST_STANDS} more times`] : told;
+}
+
 /** A block: which, where, from when to when, and what made it wait. */
 function blockText(run, sm, position) {
   const blocks = run.sms[sm];
@@ -135,6 +155,7 @@ function blockText(run, sm, position) {
     `${kernel.title}, ${which}, SM ${sm}`,
     ...turns,
     spanText(run, blocks.start[position], blocks.end[position]),
+    ...standsText(run, blocks, position),
     ...pausesText(run, id, blocks.start[position], blocks.end[position]),
     ...waitText(run, id, blocks.start[position]),
   ];
