@@ -10,7 +10,9 @@
 //! | contexts | only if contexts take turns, a lane for each process: its turns, and before each the switch to it |
 //! | SM n | as many lanes as blocks are on it at once: the blocks, of those that are suspended each part that runs; a counter of the thread slots taken |
 //!
-//! An arrow (flow) leads from each launch to the kernel's first block. Slices of one lane never overlap. What is cut
+//! In a block's slice is one for each time in which it waits for others on its SM.
+//!
+//! An arrow (flow) leads from each launch to the kernel's first block. Other slices of one lane never overlap. What is cut
 //! off by the horizon ends there.
 //!
 //! Lane numbers (`tid`) are unique in the file, not only in their process, because Perfetto names threads by number

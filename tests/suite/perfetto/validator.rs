@@ -195,11 +195,18 @@ impl Validator {
             return Err("a lane of another process".to_owned());
         }
         let end = at + nanoseconds(&event["dur"]);
-        if let Some(before) = self.last.get(&tid).filter(|before| before.end > at) {
-            return Err(format!("overlaps {before:?}"));
-        }
         let (category, name) = (text(event, "cat"), text(event, "name"));
         let slice = Slice { process, lane, category, name, start: at, end, args: event["args"].clone() };
+        let before = self.last.get(&tid);
+        // What a block waits for while it runs lies in its slice.
+        if slice.category == "wait" {
+            let is_within = before.is_some_and(|block| block.start <= at && end <= block.end);
+            self.shown.slices.push(slice);
+            return if is_within { Ok(()) } else { Err("not within a slice".to_owned()) };
+        }
+        if let Some(before) = before.filter(|before| before.end > at) {
+            return Err(format!("overlaps {before:?}"));
+        }
         self.last.insert(tid, slice.clone());
         self.shown.slices.push(slice);
         Ok(())

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::Tracks;
 use super::events::{Events, Flow, NamedLanes, TO};
 use super::operations::has_arrow;
 use crate::limits::count_turn;
 use crate::pictures::timeline_model::{HeightBy, demand_of};
-use crate::run::{Recorded, Summary};
+use crate::run::{Awaited, Recorded, Stands, Summary};
 use crate::time::Instant;
 use crate::trace::{Block, SumOverTime, Trace};
 use crate::workload::OperationId;
@@ -30,6 +31,7 @@ pub(super) fn write_blocks<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>
     let mut sms: BTreeMap<u16, (NamedLanes, SumOverTime)> = BTreeMap::new();
     // Where contexts take turns: blocks that go on do not come in the order in which they began.
     let mut in_turns: BTreeMap<u16, Vec<(Instant, Instant, u64)>> = BTreeMap::new();
+    let stands = Stands::new(summary.trace);
     for (id, block, is_first) in InOrder::new(summary) {
         let Some(kernel) = summary.trace.kernel_of(id) else { continue };
         let device = summary.scenario.device();
@@ -51,6 +53,19 @@ pub(super) fn write_blocks<W: Write>(tracks: &Tracks<'_>, events: &mut Events<W>
         }
         for part in parts.iter().skip(1) {
             events.slice(lane, "block", &kernel.title, part.clone(), &args)?;
+        }
+        for stand in stands.of(id, block.index) {
+            let Some(awaited) = stands.awaited(stand) else { continue };
+            let name = match &awaited {
+                Awaited::Counter { counter, .. } => format!("waits for counter {counter}"),
+                Awaited::Grid { .. } => "waits for its grid".to_owned(),
+            };
+            // Within the slices of its block; what begins when the run ends has no length.
+            let is_in = |part: &&Range<Instant>| stand.from < part.end || stand.from == time.end;
+            for part in parts.iter().filter(is_in).filter(|part| part.start < stand.to) {
+                let time = stand.from.max(part.start)..stand.to.min(part.end);
+                events.slice(lane, "wait", &name, time, json!({"id": id, "until": awaited.sentence()}))?;
+            }
         }
         if summary.trace.turns().is_empty() {
             occupancy.add(time, thread_slots, |at, taken| thread_slots_taken(events, process, at, taken))?;
