@@ -317,6 +317,16 @@ class Run(_Answer["_gpusched.Run"]):
             self._blocks = Blocks(*self._raw.block_arrays())
         return self._blocks
 
+    @property
+    def standstill(self) -> Record | None:
+        """Who waits for whom, and in which circle, if blocks or streams wait for others when the run ends; else None."""
+        return getattr(self._document(), "standstill", None)
+
+    @property
+    def block_waits(self) -> list[Record]:
+        """When blocks waited on their SMs for others, in the order in which that ended."""
+        return getattr(self._document(), "block_waits", [])
+
     def to_pandas(self, rows: str | None = None) -> DataFrame:
         return self.blocks.to_pandas() if rows == "blocks" else super().to_pandas(rows)
 
