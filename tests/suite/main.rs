@@ -136,5 +136,6 @@ mod turn_mutants;
 mod turn_rules;
 mod validation;
 mod waiting_blocks;
+mod waiting_pictures;
 mod warps_command;
 mod what_if;
