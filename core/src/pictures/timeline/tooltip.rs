@@ -78,7 +78,7 @@ impl<'a> Tooltips<'a> {
         let told = blocks.stands.iter().take(MOST_STANDS);
         let mut stood: String = told.map(|(time, until)| self.stood(time, until)).collect();
         if let Some(more) = blocks.stands.len().checked_sub(MOST_STANDS).filter(|more| *more > 0) {
-            stood += &format!("\nand {more} more times");
+            stood = format!("{stood}\nand {more} more times");
         }
         let paused = self.paused(blocks).map_or_else(String::new, |told| format!("\n{told}"));
         format!("{title}, {what}, {sm}\n{time}{stood}{paused}\n{}", self.launch(blocks.operation))
