@@ -66,7 +66,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     // Those of Slurm.
     ("experiments/study/shards.rs", &[]),
     ("figures/", &["figures"]),
-    ("figures/tour.rs", &["simulate"]),
+    ("figures/tour.txt", &["simulate"]),
     ("hosts/segments.rs", &["tasks run"]),
     (
         "input/options.rs",
@@ -88,7 +88,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
 
 /// Where the library names flags all the same: those of other programs, and what it tells of the command itself.
 const OF_OTHERS: [&str; 5] =
-    ["experiments/study/shards.rs", "explain.rs", "figures/cister2012.rs", "figures/tour.rs", "trace/rule.rs"];
+    ["experiments/study/shards.rs", "explain.rs", "figures/texts.txt", "figures/tour.txt", "trace/rule.rs"];
 
 /// Commands that have commands.
 const GROUPS: [&str; 2] = ["study", "tasks"];
@@ -199,7 +199,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
         let path = entry.expect("it is readable").path();
         if path.is_dir() {
             sources(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "txt") {
             files.push(path);
         }
     }
@@ -219,7 +219,9 @@ fn every_option_in_a_message_is_one_of_the_commands_that_print_it() {
         let text = fs::read_to_string(&file).expect("it is text");
         // Tests inside of sources print nothing.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let named: Vec<_> = literals(text).iter().flat_map(|literal| options(literal)).collect();
+        // What is said of figures stands in files of its own.
+        let said = if name.ends_with(".txt") { vec![text.to_owned()] } else { literals(text) };
+        let named: Vec<_> = said.iter().flat_map(|literal| options(literal)).collect();
         if !name.starts_with("cli/") {
             // Whoever reads it may have keys: Python, a study, the page.
             let is_of_others = OF_OTHERS.iter().any(|prefix| name.starts_with(prefix));

@@ -250,7 +250,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 524;
+const FILES: usize = 526;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

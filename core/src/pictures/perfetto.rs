@@ -12,8 +12,8 @@
 //!
 //! In a block's slice is one for each time in which it waits for others on its SM.
 //!
-//! An arrow (flow) leads from each launch to the kernel's first block. Other slices of one lane never overlap. What is cut
-//! off by the horizon ends there.
+//! An arrow (flow) leads from each launch to the kernel's first block. Other slices of one lane never overlap. What is
+//! cut off by the horizon ends there.
 //!
 //! Lane numbers (`tid`) are unique in the file, not only in their process, because Perfetto names threads by number
 //! alone; the call that an arrow leaves from is followed by its `s` event at once, because Perfetto binds arrows to the
