@@ -7,7 +7,7 @@ use gpusched::pictures::HtmlTimeline;
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Instant;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::driver::Browser;
 use super::{S, SIZES, directory, figure_3, is_quiet, lines, number, page_of, place, written};
@@ -366,5 +366,31 @@ fn the_tour_goes_from_scene_to_scene() {
     browser.look(SIZES[2], true);
     browser.wait_until_idle();
     browser.screenshot(&directory().join("tour-narrow-dark.png"));
+    is_quiet(&browser);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn a_block_that_waits_on_its_sm_is_dark_then_and_says_until_what() {
+    let scenario = published::root().join("hang/two-barriers.json");
+    let browser = Browser::start();
+    browser.look(SIZES[0], false);
+    browser.open(&written("waiting", &["simulate", scenario.to_str().expect("a plain path")]));
+    // SM 1 has a block of the first kernel from 100 us on, which waits from 600 us on.
+    let (x, y) = place(&browser, 0, 1, 10.0, 1_200_000);
+    browser.point(x, y, false);
+    let told = lines(&browser, "#tip p");
+    let waits = "waits from 600 us on until all 58 blocks of the grid have come as far";
+    assert!(told.iter().any(|line| line == waits), "{told:?}");
+    // Light while it runs, and dark, but for dots, while it waits.
+    let colours = |ns: u64| -> Vec<Value> {
+        let (x, y) = place(&browser, 0, 1, 16.0, ns);
+        (0..4).map(|step| pixel(&browser, (x + f64::from(step) * 3.0, y))).collect()
+    };
+    let (light, dark) = (json!([178, 221, 245, 255]), json!([60, 126, 163, 255]));
+    let (runs, waits) = (colours(200_000), colours(700_000));
+    assert!(runs.contains(&light) && !runs.contains(&dark), "{runs:?}");
+    assert!(waits.contains(&dark) && !waits.contains(&light), "{waits:?}");
+    assert_eq!(browser.run("return String(gpusched.app.view.end)"), "2000000", "a third more than the run");
     is_quiet(&browser);
 }

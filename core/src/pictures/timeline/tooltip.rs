@@ -76,10 +76,9 @@ impl<'a> Tooltips<'a> {
         };
         let time = self.span(&blocks.time);
         let told = blocks.stands.iter().take(MOST_STANDS);
-        let mut stood: String = told.map(|(time, until)| self.stood(time, until)).collect();
-        if let Some(more) = blocks.stands.len().checked_sub(MOST_STANDS).filter(|more| *more > 0) {
-            stood = format!("{stood}\nand {more} more times");
-        }
+        let more = blocks.stands.len().saturating_sub(MOST_STANDS);
+        let rest = (more > 0).then(|| format!("\nand {more} more times"));
+        let stood: String = told.map(|(time, until)| self.stood(time, until)).chain(rest).collect();
         let paused = self.paused(blocks).map_or_else(String::new, |told| format!("\n{told}"));
         format!("{title}, {what}, {sm}\n{time}{stood}{paused}\n{}", self.launch(blocks.operation))
     }
