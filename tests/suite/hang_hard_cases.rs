@@ -1,0 +1,104 @@
+//! `analyze --progress` where a proof may overlook that something comes first, each with the run that stands still.
+
+use gpusched::analysis::{ProgressVerdict, judge_progress};
+use gpusched::hosts::simulate;
+use gpusched::run::{Standstill, Summary};
+use gpusched::scenario::{ReadOptions, Scenario};
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_json("hard.json", text, &ReadOptions::default()).expect("it is sound")
+}
+
+/// One block that waits until `c` is so much.
+fn waits(value: u32) -> String {
+    format!(
+        r#"{{"blocks": 1, "threads": 32, "duration": "1 us", "wait": [{{"at": "start", "counter": "c", "value": {value}}}]}}"#
+    )
+}
+
+const SIGNALS: &str =
+    r#"{"blocks": 1, "threads": 32, "duration": "1 us", "signal": [{"at": "start", "counter": "c"}]}"#;
+
+fn file(rest: &str) -> String {
+    format!(r#"{{"format": "gpusched-scenario/1", "name": "hard", "device": "tx2", {rest}}}"#)
+}
+
+/// The scenario as it is stands still, and nobody says that it cannot.
+fn stands_still_and_is_not_said_not_to(rest: &str) {
+    let scenario = read(&file(rest));
+    let run = simulate(&scenario).expect("it runs");
+    assert!(Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final), "it goes on");
+    let groups = judge_progress(&scenario).groups;
+    assert!(!groups.is_empty(), "nothing is said to wait");
+    for group in groups {
+        assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
+    }
+}
+
+#[test]
+fn two_hosts_that_share_a_stream_may_submit_there_in_the_other_order() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}, "P": {SIGNALS}}}, "streams": [{{"name": "S", "priority": 0}}],
+        "hosts": [{{"name": "A", "steps": [{{"launch": "W", "stream": "S"}}]}},
+            {{"name": "B", "steps": [{{"launch": "P", "stream": "S"}}]}}]"#
+    ));
+}
+
+#[test]
+fn the_null_stream_waits_for_blocking_streams_of_other_hosts() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}, "P": {SIGNALS}}}, "streams": [{{"name": "S"}}, {{"name": "T"}}],
+        "hosts": [{{"name": "A", "steps": [{{"launch": "W", "stream": "S"}}]}},
+            {{"name": "B", "release": "5 us", "steps": [{{"launch": "P", "stream": "NULL"}}]}}]"#
+    ));
+}
+
+#[test]
+fn a_counter_that_falls_before_it_is_seen_is_waited_for_for_good() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}, "P": {SIGNALS}}},
+        "streams": [{{"name": "T", "priority": 0, "operations": [{{"kernel": "P"}}, {{"write_value": "c", "value": 0}}]}},
+            {{"name": "S", "priority": 0, "release": "5 us", "operations": [{{"kernel": "W"}}]}}]"#
+    ));
+}
+
+#[test]
+fn a_stream_with_its_channel_full_holds_what_others_submit_behind() {
+    let wait = waits(1);
+    // The NULL stream and S have the channels for themselves; T is dealt the first one again, U that of S.
+    let device: serde_json::Value =
+        serde_json::from_str(include_str!("../../engine/src/device/data/tx2.json")).expect("it is sound");
+    let mut device = device;
+    device["channels"] = serde_json::json!(2);
+    let rest = format!(
+        r#""kernels": {{"L": {wait}, "W": {wait}, "P": {SIGNALS}}},
+        "streams": [{{"name": "S", "priority": 0, "operations": [{{"kernel": "L"}}, {{"kernel": "W"}}]}},
+            {{"name": "T", "priority": 0}}, {{"name": "U", "priority": 0, "operations": [{{"kernel": "P"}}]}}]"#
+    );
+    let text = file(&rest).replace(r#""device": "tx2""#, &format!(r#""device": {device}"#));
+    let scenario = read(&text);
+    for group in judge_progress(&scenario).groups {
+        assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
+    }
+    let run = simulate(&scenario).expect("it runs");
+    assert!(Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final), "it goes on");
+}
+
+#[test]
+fn blocks_of_a_context_that_wait_keep_others_from_the_gpu_where_turns_end_with_blocks() {
+    let wait = waits(1);
+    for device in ["k20m", "k5000", "tx1"] {
+        let rest = format!(
+            r#""processes": {{"p": {{}}, "q": {{}}}}, "kernels": {{"W": {wait}, "P": {SIGNALS}}},
+            "streams": [{{"name": "S", "process": "p", "priority": 0, "operations": [{{"kernel": "W"}}]}},
+                {{"name": "T", "process": "q", "priority": 0, "release": "5 us", "operations": [{{"kernel": "P"}}]}}]"#
+        );
+        let scenario = read(&file(&rest).replace("tx2", device));
+        for group in judge_progress(&scenario).groups {
+            assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{device}: {:?}", group.condition);
+        }
+    }
+}
