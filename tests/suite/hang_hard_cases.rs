@@ -102,3 +102,38 @@ fn blocks_of_a_context_that_wait_keep_others_from_the_gpu_where_turns_end_with_b
         }
     }
 }
+
+#[test]
+fn a_host_that_synchronizes_with_a_stream_waits_for_what_another_host_has_submitted_there() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}, "P": {SIGNALS}}}, "streams": [{{"name": "S", "priority": 0}}, {{"name": "T", "priority": 0}}],
+        "hosts": [{{"name": "A", "steps": [{{"launch": "W", "stream": "S"}}]}},
+            {{"name": "B", "release": "5 us", "steps": [{{"synchronize": "S"}}, {{"launch": "P", "stream": "T"}}]}}]"#
+    ));
+}
+
+#[test]
+fn a_host_that_synchronizes_with_an_event_waits_for_the_record_of_another_host() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}, "P": {SIGNALS}}}, "streams": [{{"name": "S", "priority": 0}}, {{"name": "T", "priority": 0}}],
+        "hosts": [{{"name": "A", "steps": [{{"launch": "W", "stream": "S"}}, {{"record": "e", "stream": "S"}}]}},
+            {{"name": "B", "release": "5 us", "steps": [{{"synchronize_event": "e"}}, {{"launch": "P", "stream": "T"}}]}}]"#
+    ));
+}
+
+#[test]
+fn a_wait_finds_the_last_record_of_an_event_whichever_host_made_it() {
+    // Without A's record Q would begin behind P, which signals what Q waits for; so it takes both SMs before P can.
+    let whole = r#""blocks": 2, "threads": 1024, "shared_memory_bytes": 49152, "duration": "1 us""#;
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"L": {{"blocks": 1, "threads": 32, "duration": "1 ms"}},
+            "P": {{{whole}, "signal": [{{"at": "start", "counter": "c"}}]}},
+            "Q": {{{whole}, "wait": [{{"at": "start", "counter": "c", "value": 2}}]}}}},
+        "streams": [{{"name": "T", "priority": 0}}, {{"name": "U", "priority": 0}}, {{"name": "V", "priority": 0}}],
+        "hosts": [{{"name": "A", "release": "5 us", "steps": [{{"record": "e", "stream": "V"}}]}},
+            {{"name": "B", "steps": [{{"launch": "L", "stream": "T"}}, {{"launch": "P", "stream": "T"}}, {{"record": "e", "stream": "T"}},
+                {{"sleep": "10 us"}}, {{"wait": "e", "stream": "U"}}, {{"launch": "Q", "stream": "U"}}]}}]"#
+    ));
+}

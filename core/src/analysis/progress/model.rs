@@ -96,9 +96,12 @@ struct Reader<'s> {
     last: BTreeMap<StreamId, BTreeMap<usize, usize>>,
     /// By event, its last record by thread, and whether it is one at launch completion.
     records: BTreeMap<EventId, BTreeMap<usize, usize>>,
-    /// All records of an event, and all waits for it, with their threads.
+    /// All records of an event, and all waits for it, with their threads; of waits also the thread's own record.
     all_records: BTreeMap<EventId, Vec<(usize, usize)>>,
-    all_waits: BTreeMap<EventId, Vec<(usize, usize)>>,
+    all_waits: BTreeMap<EventId, Vec<(usize, usize, Option<usize>)>>,
+    /// All operations of a stream, and all waits of hosts for it, with their threads.
+    all_operations: BTreeMap<StreamId, Vec<(usize, usize)>>,
+    all_synchronizations: BTreeMap<StreamId, Vec<(usize, usize)>>,
     next_counter: Counter,
 }
 
@@ -111,6 +114,8 @@ impl<'s> Reader<'s> {
             records: BTreeMap::new(),
             all_records: BTreeMap::new(),
             all_waits: BTreeMap::new(),
+            all_operations: BTreeMap::new(),
+            all_synchronizations: BTreeMap::new(),
             next_counter: scenario.catalogue.counters().len(),
         }
     }
@@ -173,11 +178,15 @@ impl<'s> Reader<'s> {
         let own_last = |last: &BTreeMap<StreamId, BTreeMap<usize, usize>>, stream: StreamId| {
             last.get(&stream).and_then(|by| by.get(&thread)).copied()
         };
+        let number = self.program.items.len();
         let mut item = Item { after: host.iter().copied().collect(), ..Item::default() };
         match step {
             Step::AwaitValue(value) => item.needs = Some(self.value(value)),
             Step::SetValue(value) => item.writes = Some(self.value(value)),
-            Step::SynchronizeStream(stream) => item.after.extend(own_last(&self.last, stream)),
+            Step::SynchronizeStream(stream) => {
+                item.after.extend(own_last(&self.last, stream));
+                self.all_synchronizations.entry(stream).or_default().push((thread, number));
+            }
             Step::AwaitLast => {
                 let own = self.last.values().filter_map(|by| by.get(&thread)).copied().max();
                 item.after.extend(own);
@@ -194,7 +203,10 @@ impl<'s> Reader<'s> {
                     }
                 }
             }
-            Step::SynchronizeEvent(event) => item.after.extend(self.record_for(thread, event)),
+            Step::SynchronizeEvent(event) => {
+                let own = self.record_for(thread, event);
+                self.all_waits.entry(event).or_default().push((thread, number, own));
+            }
             Step::Barrier(_) => {
                 self.unknown("hosts wait for one another at barriers");
                 return;
@@ -227,12 +239,8 @@ impl<'s> Reader<'s> {
             }
             Step::Wait(event, _) => {
                 item.event = Some(event);
-                if let Some(record) = self.record_for(thread, event) {
-                    // At launch completion it is over when all blocks have begun, or later: best effort.
-                    let at_launch = catalogue.is_launch_completion_event(event);
-                    if at_launch { &mut item.perhaps_after } else { &mut item.after }.push(record);
-                }
-                self.all_waits.entry(event).or_default().push((thread, number));
+                let own = self.record_for(thread, event);
+                self.all_waits.entry(event).or_default().push((thread, number, own));
             }
             _ => {}
         }
@@ -240,6 +248,7 @@ impl<'s> Reader<'s> {
         item.after.dedup();
         self.program.items.push(item);
         self.last.entry(stream).or_default().insert(thread, number);
+        self.all_operations.entry(stream).or_default().push((thread, number));
     }
 
     /// N1, N2, within what one thread submits.
@@ -278,13 +287,29 @@ impl<'s> Reader<'s> {
         Some(Launch { kernel, blocks, is_cooperative, passes, owner, level })
     }
 
-    /// What waits of one thread for records of another come to: it depends on times.
+    /// What threads wait for that they have recorded or submitted themselves, and what of others: that depends on times.
     fn join_threads(&mut self) {
+        let items = &mut self.program.items;
         for (event, waits) in &self.all_waits {
             let records = self.all_records.get(event).map_or(&[][..], Vec::as_slice);
+            // At launch completion it is over when all blocks have begun, or later: best effort.
+            let at_launch = self.scenario.catalogue.is_launch_completion_event(*event);
+            for &(thread, wait, own) in waits {
+                let item = &mut items[wait];
+                let others = records.iter().filter(|(of, _)| *of != thread).map(|(_, record)| *record);
+                item.perhaps_after.extend(others);
+                // The last record counts, which may be another thread's.
+                let is_sure = !at_launch && item.perhaps_after.is_empty();
+                if is_sure { &mut item.after } else { &mut item.perhaps_after }.extend(own);
+                item.after.sort_unstable();
+                item.after.dedup();
+            }
+        }
+        for (stream, waits) in &self.all_synchronizations {
+            let operations = self.all_operations.get(stream).map_or(&[][..], Vec::as_slice);
             for (thread, wait) in waits {
-                let others = records.iter().filter(|(of, _)| of != thread).map(|(_, record)| *record);
-                self.program.items[*wait].perhaps_after.extend(others);
+                let others = operations.iter().filter(|(of, _)| of != thread).map(|(_, operation)| *operation);
+                items[*wait].perhaps_after.extend(others);
             }
         }
     }
