@@ -137,3 +137,13 @@ fn a_wait_finds_the_last_record_of_an_event_whichever_host_made_it() {
                 {{"sleep": "10 us"}}, {{"wait": "e", "stream": "U"}}, {{"launch": "Q", "stream": "U"}}]}}]"#
     ));
 }
+
+#[test]
+fn hosts_wait_for_one_another_before_each_iteration_with_a_barrier() {
+    let wait = waits(2);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}, "P": {SIGNALS}}}, "streams": [{{"name": "S", "priority": 0}}, {{"name": "T", "priority": 0}}],
+        "hosts": [{{"name": "A", "iterations": 2, "barrier": "b", "steps": [{{"launch": "W", "stream": "S"}}, {{"synchronize": "S"}}]}},
+            {{"name": "B", "iterations": 2, "barrier": "b", "steps": [{{"launch": "P", "stream": "T"}}]}}]"#
+    ));
+}

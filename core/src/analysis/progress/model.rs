@@ -139,6 +139,9 @@ impl<'s> Reader<'s> {
 
     fn thread(&mut self, number: usize, thread: &HostThread) {
         let mut host: Option<usize> = None;
+        if thread.barrier.is_some() {
+            self.unknown("hosts wait for one another at barriers");
+        }
         for _ in 0..self.iterations(thread) {
             let mut place = 0;
             let mut left: BTreeMap<usize, u64> = BTreeMap::new();
