@@ -147,3 +147,13 @@ fn hosts_wait_for_one_another_before_each_iteration_with_a_barrier() {
             {{"name": "B", "iterations": 2, "barrier": "b", "steps": [{{"launch": "P", "stream": "T"}}]}}]"#
     ));
 }
+
+#[test]
+fn a_host_that_frees_memory_holds_the_calls_of_one_that_submits_nothing() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}}}, "streams": [{{"name": "S", "priority": 0}}],
+        "hosts": [{{"name": "A", "steps": [{{"launch": "W", "stream": "S"}}, {{"free": "device"}}]}},
+            {{"name": "B", "release": "5 us", "steps": [{{"malloc": "device"}}, {{"write_value": "c", "value": 1}}]}}]"#
+    ));
+}

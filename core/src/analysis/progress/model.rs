@@ -204,6 +204,13 @@ impl<'s> Reader<'s> {
                     if self.scenario.threads.iter().enumerate().any(is_other) {
                         self.unknown("a host waits for the whole device, for whatever other hosts have submitted then");
                     }
+                    let is_held = |(number, other): (usize, &HostThread)| {
+                        let calls = other.steps.iter().any(|step| step.is_cuda_call());
+                        number != thread && other.process == process && calls
+                    };
+                    if step == Step::Free && self.scenario.threads.iter().enumerate().any(is_held) {
+                        self.unknown("a host that frees memory holds the calls of others until then");
+                    }
                 }
             }
             Step::SynchronizeEvent(event) => {
