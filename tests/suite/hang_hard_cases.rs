@@ -157,3 +157,36 @@ fn a_host_that_frees_memory_holds_the_calls_of_one_that_submits_nothing() {
             {{"name": "B", "release": "5 us", "steps": [{{"malloc": "device"}}, {{"write_value": "c", "value": 1}}]}}]"#
     ));
 }
+
+#[test]
+fn what_two_kernels_free_at_one_instant_may_go_to_a_kernel_that_waited_for_both() {
+    // An SM holds three blocks: K1, K2 and the first of L. If K1 and K2 end at one instant, both blocks of U are ahead
+    // of the second of L, for which they wait; otherwise that one begins with the end of the first of them.
+    let with_times = |first: &str, second: &str| {
+        let block = r#""threads": 640"#;
+        file(&format!(
+            r#""kernels": {{
+                "K1": {{"blocks": 1, {block}, "duration": "{first}", "wait": [{{"at": "start", "counter": "begun", "value": 1}}]}},
+                "K2": {{"blocks": 1, {block}, "duration": "{second}"}},
+                "L": {{"blocks": 2, {block}, "duration": "1 us", "signal": [{{"at": "start", "counter": "begun"}}, {{"at": "end", "counter": "done"}}],
+                    "wait": [{{"at": 0.5, "counter": "begun", "value": 2}}]}},
+                "U": {{"blocks": 2, {block}, "duration": "1 us", "wait": [{{"at": "start", "counter": "done", "value": 2}}]}}}},
+            "streams": [{{"name": "one", "priority": -1, "sm_mask": "0x1"}}, {{"name": "two", "priority": -1, "sm_mask": "0x1"}},
+                {{"name": "low", "priority": 0, "sm_mask": "0x1", "release": "5 us", "operations": [{{"kernel": "L"}}]}}],
+            "hosts": [{{"name": "H", "steps": [{{"launch": "K1", "stream": "one"}}, {{"launch": "K2", "stream": "two"}},
+                {{"record": "e", "stream": "two"}}, {{"wait": "e", "stream": "one"}}, {{"launch": "U", "stream": "one"}}]}}]"#
+        ))
+    };
+    let judged = |text: String| {
+        let scenario = read(&text);
+        let run = simulate(&scenario).expect("it runs");
+        let stands = Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final);
+        (stands, judge_progress(&scenario).groups)
+    };
+    assert!(judged(with_times("5 us", "10 us")).0, "it goes on");
+    let (stands, groups) = judged(with_times("10 us", "3 us"));
+    assert!(!stands && !groups.is_empty());
+    for group in groups {
+        assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
+    }
+}

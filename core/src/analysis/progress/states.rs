@@ -3,8 +3,9 @@
 //! What only lets more go on is done at once: a block passes a point as soon as it may, and all blocks of a launch that
 //! have begun are at the same point; operations without blocks end. As counters only go up, that leaves out no
 //! standstill. What is left open is which launch enters its queue next, to which SM a block goes, and which block ends
-//! next; blocks are assigned as long as one has room. SMs that the same launches may use are told apart by what is on
-//! them alone.
+//! next. Whatever happens at one instant has happened before blocks are assigned, so that more launches may enter and
+//! more blocks end first; but then blocks are assigned as long as one has room. SMs that the same launches may use are
+//! told apart by what is on them alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,6 +84,8 @@ struct State {
     queues: Vec<Vec<usize>>,
     /// Blocks of each launch, by SM.
     on_sms: Vec<Vec<u32>>,
+    /// Whether blocks are being assigned, which goes on as long as one has room.
+    assigns: bool,
 }
 
 /// Looks at all states of a part.
@@ -183,6 +186,7 @@ impl<'s> Search<'s> {
             ended: vec![0; launches],
             queues: vec![Vec::new(); queues],
             on_sms: vec![vec![0; launches]; self.classes.len()],
+            assigns: false,
         }
     }
 
@@ -289,17 +293,14 @@ impl<'s> Search<'s> {
 
     /// The states that may come next.
     fn next(&self, state: &State) -> Vec<State> {
-        for owner in &self.owners {
-            let head = owner.iter().find_map(|&queue| state.queues[queue].first().copied());
-            let Some(head) = head else { continue };
-            let assigned = self.assigned(state, head);
-            // Owners have no SMs in common, so that it makes no difference which of them is first.
-            if !assigned.is_empty() {
-                return assigned;
-            }
+        // Owners have no SMs in common, so that it makes no difference which of them is first.
+        let mut next =
+            self.heads(state).map(|head| self.assigned(state, head)).find(|all| !all.is_empty()).unwrap_or_default();
+        if state.assigns && !next.is_empty() {
+            return next;
         }
+        let state = &State { assigns: false, ..state.clone() };
         let (points, values) = self.points(state);
-        let mut next = Vec::new();
         for (number, launch) in self.launches.iter().enumerate() {
             count_turn();
             if !state.entered[number] && self.may_begin(state, launch.item, &values) {
@@ -326,6 +327,24 @@ impl<'s> Search<'s> {
         next
     }
 
+    /// The launches whose blocks are next.
+    fn heads(&self, state: &State) -> impl Iterator<Item = usize> {
+        let first = |owner: &Vec<usize>| owner.iter().find_map(|&queue| state.queues[queue].first().copied());
+        self.owners.iter().filter_map(first)
+    }
+
+    /// SMs with room for the next block of a head, if it begins now.
+    fn with_room(&self, state: &State, head: usize) -> Vec<usize> {
+        let launch = &self.launches[head];
+        let left = launch.blocks - state.begun[head];
+        let rooms = launch.sms.iter().map(|&sm| (sm, self.room(head, &state.on_sms[sm])));
+        let rooms: Vec<(usize, u32)> = rooms.filter(|(_, room)| *room > 0).collect();
+        if launch.is_cooperative && rooms.iter().map(|(_, room)| *room).sum::<u32>() < left {
+            return Vec::new();
+        }
+        rooms.into_iter().map(|(sm, _)| sm).collect()
+    }
+
     fn is_like_one(&self, state: &State, sm: usize, others: &[usize]) -> bool {
         let like = |other: usize| self.classes[sm] == self.classes[other] && state.on_sms[sm] == state.on_sms[other];
         others.iter().any(|&other| like(other))
@@ -335,18 +354,8 @@ impl<'s> Search<'s> {
     fn assigned(&self, state: &State, head: usize) -> Vec<State> {
         let launch = &self.launches[head];
         let left = launch.blocks - state.begun[head];
-        let with_room: Vec<(usize, u32)> = launch
-            .sms
-            .iter()
-            .map(|&sm| (sm, self.room(head, &state.on_sms[sm])))
-            .filter(|(_, room)| *room > 0)
-            .collect();
-        let all: u32 = with_room.iter().map(|(_, room)| *room).sum();
-        if launch.is_cooperative && all < left {
-            return Vec::new();
-        }
         let (mut next, mut looked_at) = (Vec::new(), Vec::new());
-        for (sm, _) in with_room {
+        for sm in self.with_room(state, head) {
             count_turn();
             if self.is_like_one(state, sm, &looked_at) {
                 continue;
@@ -358,6 +367,8 @@ impl<'s> Search<'s> {
             if left == 1 {
                 other.queues[launch.queue].remove(0);
             }
+            let assigns = self.heads(&other).any(|head| !self.with_room(&other, head).is_empty());
+            other.assigns = assigns;
             self.settle(&mut other);
             next.push(other);
         }
