@@ -25,10 +25,13 @@ fn file(rest: &str) -> String {
 
 /// The scenario as it is stands still, and nobody says that it cannot.
 fn stands_still_and_is_not_said_not_to(rest: &str) {
-    let scenario = read(&file(rest));
-    let run = simulate(&scenario).expect("it runs");
+    stands_still(&read(&file(rest)));
+}
+
+fn stands_still(scenario: &Scenario) {
+    let run = simulate(scenario).expect("it runs");
     assert!(Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final), "it goes on");
-    let groups = judge_progress(&scenario).groups;
+    let groups = judge_progress(scenario).groups;
     assert!(!groups.is_empty(), "nothing is said to wait");
     for group in groups {
         assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
@@ -69,9 +72,8 @@ fn a_counter_that_falls_before_it_is_seen_is_waited_for_for_good() {
 fn a_stream_with_its_channel_full_holds_what_others_submit_behind() {
     let wait = waits(1);
     // The NULL stream and S have the channels for themselves; T is dealt the first one again, U that of S.
-    let device: serde_json::Value =
+    let mut device: serde_json::Value =
         serde_json::from_str(include_str!("../../engine/src/device/data/tx2.json")).expect("it is sound");
-    let mut device = device;
     device["channels"] = serde_json::json!(2);
     let rest = format!(
         r#""kernels": {{"L": {wait}, "W": {wait}, "P": {SIGNALS}}},
@@ -79,12 +81,7 @@ fn a_stream_with_its_channel_full_holds_what_others_submit_behind() {
             {{"name": "T", "priority": 0}}, {{"name": "U", "priority": 0, "operations": [{{"kernel": "P"}}]}}]"#
     );
     let text = file(&rest).replace(r#""device": "tx2""#, &format!(r#""device": {device}"#));
-    let scenario = read(&text);
-    for group in judge_progress(&scenario).groups {
-        assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
-    }
-    let run = simulate(&scenario).expect("it runs");
-    assert!(Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final), "it goes on");
+    stands_still(&read(&text));
 }
 
 #[test]
@@ -189,4 +186,23 @@ fn what_two_kernels_free_at_one_instant_may_go_to_a_kernel_that_waited_for_both(
     for group in groups {
         assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
     }
+}
+
+#[test]
+fn of_clusters_that_begin_as_parts_all_but_one_part_may_be_there() {
+    // O leaves each of six SMs room for one block of A: a cluster of four begins, then a part of the other one. When O
+    // ends, B has room for 10 of its 12 blocks, and A waits behind it.
+    let mut device: serde_json::Value =
+        serde_json::from_str(include_str!("../../engine/src/device/data/b200.json")).expect("it is sound");
+    device["sms"] = serde_json::json!(8);
+    device["gpcs"] = serde_json::json!({"tpcs": [4], "lone_tpcs": 0, "numbering": "striped"});
+    let rest = r#""placement": "most-room", "kernels": {
+            "O": {"blocks": 74, "threads": 32, "shared_memory_bytes": 20480, "duration": "100 us"},
+            "A": {"blocks": 8, "threads": 32, "shared_memory_bytes": 30720, "duration": "10 us", "grid_sync": [0.5], "cluster": 4, "cluster_fallback": 2},
+            "B": {"blocks": 12, "threads": 32, "shared_memory_bytes": 102400, "duration": "10 us", "grid_sync": [0.5]}},
+        "streams": [{"name": "o", "priority": 0, "operations": [{"kernel": "O"}]},
+            {"name": "a", "priority": 0, "release": "1 us", "operations": [{"kernel": "A"}]},
+            {"name": "b", "priority": -1, "release": "100 us", "operations": [{"kernel": "B"}]}]"#;
+    let text = file(rest).replace(r#""device": "tx2""#, &format!(r#""device": {device}"#));
+    stands_still(&read(&text));
 }

@@ -203,7 +203,7 @@ impl<'s> System<'s> {
             // Of one that waits for itself a group is missing, or it goes on: of a cooperative one, all blocks.
             let blocks = match (self.waits_for_itself(other), launch.is_cooperative) {
                 (true, true) => 0,
-                (true, false) => all - self.group(other).min(all),
+                (true, false) => all - self.least_group(other).min(all),
                 _ => all,
             };
             let known = crowds.iter_mut().find(|crowd| (crowd.kernel, crowd.stream) == (launch.kernel, stream));
@@ -222,6 +222,13 @@ impl<'s> System<'s> {
         let kernel = self.scenario.kernels().get(launch.kernel.index());
         let all = u32::try_from(launch.blocks).unwrap_or(u32::MAX);
         if launch.is_cooperative { all } else { kernel.and_then(CheckedKernel::clusters).map_or(1, |all| all.size) }
+    }
+
+    /// How many blocks begin together at least: clusters may begin as parts.
+    fn least_group(&self, item: usize) -> u32 {
+        let kernel = self.launch(item).and_then(|launch| self.scenario.kernels().get(launch.kernel.index()));
+        let parts = kernel.and_then(CheckedKernel::clusters).and_then(|clusters| clusters.fallback);
+        parts.unwrap_or_else(|| self.group(item))
     }
 
     /// Blocks of a launch that fit at once beside all others that wait, at worst; and how many it needs.
