@@ -62,6 +62,7 @@ mod graphs;
 #[cfg(target_os = "linux")]
 mod green_contexts;
 mod hang;
+mod hang_brute_force;
 mod hang_hard_cases;
 mod hardware;
 mod help;

@@ -1,0 +1,92 @@
+//! `analyze --progress` beside all states of small random groups, looked at by the rules alone: what is said not to hang
+//! reaches no standstill, and each run that hangs does so again when it is read from a file.
+
+mod groups;
+mod rules;
+
+use std::collections::BTreeMap;
+
+use gpusched::analysis::{ProgressVerdict, judge_progress};
+use gpusched::hosts::simulate;
+use gpusched::run::{Standstill, Summary};
+use gpusched::scenario::{ReadOptions, Scenario};
+
+use groups::Group;
+
+use crate::campaign::part_of;
+
+/// What a group was said to be, and what is true of it.
+type Kind = (&'static str, &'static str);
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_json("group.json", text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Judges the group of a seed in both ways, and counts how each of its groups came out.
+fn compare(seed: u64, most_states: usize, counts: &mut BTreeMap<Kind, u64>) {
+    let group = Group::drawn(seed);
+    let text = group.to_json();
+    let judged = judge_progress(&read(&text));
+    if judged.groups.is_empty() {
+        *counts.entry(("nothing waits", "")).or_default() += 1;
+        return;
+    }
+    // A run that is simulated again says enough of those that hang, but now and then.
+    let all_hang = judged.groups.iter().all(|own| own.verdict == ProgressVerdict::Hangs);
+    let most_states = if all_hang && !seed.is_multiple_of(16) { 0 } else { most_states };
+    let found = rules::explore(&group, most_states);
+    if let Some(run) = &judged.hanging {
+        let witness = run.scenario.to_native_json().expect("it can be written");
+        let again = read(&witness);
+        let run = simulate(&again).expect("it runs");
+        let standstill = Standstill::of(&Summary::of(&run));
+        assert!(standstill.is_some_and(|found| found.is_final), "{seed}: its witness goes on: {text}");
+    }
+    for own in &judged.groups {
+        let is_own = |(kernel, stream): (usize, usize)| {
+            let (kernel, stream) = (format!("k{kernel}"), group.stream_name(stream));
+            own.kernels.iter().any(|row| (&row.kernel, &row.stream) == (&kernel, &stream))
+        };
+        let is_stuck = found.stuck.iter().any(|launch| is_own(*launch));
+        let truth = match (is_stuck, found.is_cut) {
+            (true, _) => "hangs",
+            (false, true) if own.verdict == ProgressVerdict::Hangs => "hangs",
+            (false, true) => "too many states",
+            (false, false) => "cannot hang",
+        };
+        assert!(
+            own.verdict != ProgressVerdict::CannotHang || !is_stuck,
+            "{seed}: said not to hang ({:?}), and hangs: {text}",
+            own.condition
+        );
+        assert!(
+            own.verdict != ProgressVerdict::Hangs || truth != "cannot hang",
+            "{seed}: no state is the standstill of the run: {text}"
+        );
+        let said = own.condition.map_or(own.verdict.name(), |condition| condition.name());
+        *counts.entry((said, truth)).or_default() += 1;
+    }
+}
+#[test]
+fn what_is_said_not_to_hang_reaches_no_standstill_and_runs_that_hang_do_so_again() {
+    let mut counts = BTreeMap::new();
+    for seed in 0..part_of(800).into() {
+        compare(seed, 1_000, &mut counts);
+    }
+    let has = |said: ProgressVerdict, truth: &str| counts.contains_key(&(said.name(), truth));
+    assert!(has(ProgressVerdict::Hangs, "hangs") && has(ProgressVerdict::Open, "cannot hang"), "{counts:?}");
+}
+
+/// How often verdicts are open, and what is true then.
+#[test]
+#[ignore = "a long campaign"]
+fn long_campaign_of_small_groups_that_wait() {
+    let cases = std::env::var("GPUSCHED_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100_000);
+    let mut counts = BTreeMap::new();
+    for seed in 0..cases {
+        compare(seed, 200_000, &mut counts);
+    }
+    for ((said, truth), groups) in counts {
+        println!("{groups} groups: said {said:?}, in truth {truth:?}");
+    }
+}
