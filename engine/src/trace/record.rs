@@ -307,5 +307,13 @@ impl Trace {
             *first -= 1;
             self.waves_by_operation[*first as usize] = index;
         }
+        // Blocks that wait for others are told of as they end.
+        for range in self.first_wave.windows(2) {
+            let own = &mut self.waves_by_operation[range[0] as usize..range[1] as usize];
+            let first_block = |&index: &u32| self.waves[index as usize].first_block;
+            if !own.is_sorted_by_key(first_block) {
+                own.sort_by_key(first_block);
+            }
+        }
     }
 }
