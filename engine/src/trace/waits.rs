@@ -72,8 +72,11 @@ impl Trace {
         let queue_rule = if is_copy { Rule::C1 } else { Rule::G2 };
         let null_rule = self.null_rule(record.stream);
         // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
-        let held_by_others = awaited.or_else(|| in_stream().next_back()).map_or(reached_head, |wait| wait.to);
-        let passed_null = channel().next().map_or(record.queued, |wait| wait.from);
+        // A value of a counter is looked for once they do not.
+        let is_for_value = matches!(record.kind, OperationKind::WaitValue(_));
+        let (for_time, for_value) = if is_for_value { (None, in_stream().next()) } else { (in_stream().next_back(), None) };
+        let held_by_others = awaited.or(for_time).map_or(reached_head, |wait| wait.to);
+        let passed_null = channel().next().or(for_value).map_or(record.queued, |wait| wait.from);
         let in_queue = |rule, to| Wait { rule, from: record.queued, to };
         let at_head = || noted(|rule| !rule.is_noted_in_stream());
         let (queue, held, cut) = match record.kind {
@@ -98,9 +101,10 @@ impl Trace {
             _ => (None, None, Vec::new()),
         };
         let waits = std::iter::once(Wait { rule: queue_rule, from: record.launched, to: reached_head })
-            .chain(in_stream())
+            .chain(in_stream().filter(|_| !is_for_value))
             .chain(awaited)
             .chain([Wait { rule: null_rule, from: held_by_others, to: passed_null }])
+            .chain(for_value)
             .chain(channel())
             .chain(queue)
             .chain(held.into_iter().flatten())
