@@ -86,8 +86,8 @@ impl Frontend {
                 HeadState::NeedsTime => queue.current().is_some_and(|head| !self.may_advance(stream, head)),
                 HeadState::NeedsChannel | HeadState::Advanced => false,
             };
-            // A wait for a value is in the channel, and keeps it.
-            if is_held && !self.is_wait_for_value(stream) {
+            // A wait for a value is in the channel, and keeps it, unless N1 or N2 hold it.
+            if is_held && !self.waits_for_value(stream) {
                 ready.extend(self.give_channel_back(stream, context));
             }
         }
@@ -211,10 +211,12 @@ impl Frontend {
         (!context.counters.has_reached(wanted)).then_some(wanted)
     }
 
-    /// Whether the head of a stream waits for a value of a counter.
-    fn is_wait_for_value(&self, stream: StreamId) -> bool {
+    /// Whether the head of a stream waits for a value of a counter, and for nothing else.
+    fn waits_for_value(&self, stream: StreamId) -> bool {
         let head = self.streams[stream.index()].current();
-        head.is_some_and(|head| matches!(self.operation(head).kind, OperationKind::WaitValue(_)))
+        head.is_some_and(|head| {
+            matches!(self.operation(head).kind, OperationKind::WaitValue(_)) && self.may_advance(stream, head)
+        })
     }
 
     /// Sets a counter, if `head` does so.
