@@ -135,7 +135,9 @@ fn repeat_counters(program: &HostThread) -> Box<[u64]> {
 impl<'a> ProgramHost<'a> {
     /// A host that runs the threads of a scenario on a GPU that knows none of its work yet.
     pub fn of(scenario: &'a Scenario) -> Self {
-        Self { unknown: Some(scenario), ..Self::new(&scenario.threads) }
+        let mut host = Self { unknown: Some(scenario), ..Self::new(&scenario.threads) };
+        host.waiting_for_device.know_gpus(scenario.device().gpus());
+        host
     }
 
     /// A host that runs `threads`. Their streams, kernels and copies must be known to the GPU.
@@ -223,7 +225,12 @@ impl<'a> ProgramHost<'a> {
     /// Runs all threads that can go on, until each of them waits or has ended.
     fn go_on(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         let mut turn = std::mem::take(&mut self.turn);
-        while !self.ready.is_empty() || self.cores.has_due() {
+        loop {
+            let come = self.awaiting_values.extract_if(.., |(value, _)| gpu.has_reached(*value));
+            self.ready.extend(come.map(|(_, thread)| thread));
+            if self.ready.is_empty() && !self.cores.has_due() {
+                break;
+            }
             // A thread made ready meanwhile waits for the next turn, so that all go on in declaration order.
             std::mem::swap(&mut turn, &mut self.ready);
             if self.cores.are_shared() {
@@ -464,7 +471,9 @@ impl<'a> ProgramHost<'a> {
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         let operation = gpu.submit(stream, kind, origin)?;
         thread.last = Some(operation);
-        self.waiting_for_device.submitted(thread.program.process, operation);
+        // A host of one GPU may submit to streams of others.
+        let process = self.unknown.and_then(|scenario| scenario.catalogue.process_of(stream));
+        self.waiting_for_device.submitted(process.unwrap_or(thread.program.process), operation);
         (self.idle_steps, self.quiet_steps) = (0, 0);
         Ok(())
     }
@@ -527,8 +536,6 @@ impl Host for ProgramHost<'_> {
 
     fn act(&mut self, gpu: &mut impl GpuInterface) -> Result<(), ProgramError> {
         self.releases.come(&mut self.ready, gpu);
-        let come = self.awaiting_values.extract_if(.., |(value, _)| gpu.has_reached(*value));
-        self.ready.extend(come.map(|(_, thread)| thread));
         if self.idle_since != gpu.now() {
             (self.idle_since, self.idle_steps) = (gpu.now(), 0);
         }

@@ -327,7 +327,17 @@ impl<B: Backend, O: Observer> Gpu<B, O> {
         let mut something_changed = true;
         loop {
             let before = (self.frontend.submitted(), self.counters.changes());
+            let mut seen = self.counters.changes();
             host.act(self)?;
+            // Who waits for what others write goes on before blocks are assigned.
+            while std::mem::replace(&mut seen, self.counters.changes()) != self.counters.changes() {
+                let (frontend, backend, mut context) = self.parts();
+                frontend.look_at_counters(backend, &mut context);
+                if !self.frontend.events.is_empty() {
+                    self.notify_host(host);
+                }
+                host.act(self)?;
+            }
             let has_submitted = (self.frontend.submitted(), self.counters.changes()) != before;
             let (frontend, backend, mut context) = self.parts();
             if something_changed || has_submitted {

@@ -135,7 +135,14 @@ impl DeviceWaits {
         Self { processes: (0..=last.0).map(|_| Process::default()).collect(), several }
     }
 
-    /// A thread of a process has submitted an operation.
+    /// Of several GPUs each has work of its own, whosever host submits it.
+    pub(super) fn know_gpus(&mut self, gpus: u32) {
+        let gpus = gpus as usize;
+        self.several |= gpus > 1;
+        self.processes.resize_with(self.processes.len().max(gpus), Process::default);
+    }
+
+    /// An operation has been submitted to a stream of a process.
     pub(super) fn submitted(&mut self, process: ProcessId, operation: OperationId) {
         if self.several {
             let process = &mut self.processes[process.index()];
