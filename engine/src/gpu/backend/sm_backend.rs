@@ -256,8 +256,11 @@ impl SmBackend {
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.start(number, context))
     }
 
-    /// What is on copy engines goes on and nothing begins (T4), in place of [`Backend::dispatch`].
-    pub(in crate::gpu) fn run_out<O>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
+    /// What is on copy engines and SMs goes on and nothing begins (T4), in place of [`Backend::dispatch`].
+    pub(in crate::gpu) fn run_out<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
+        if !self.synchronized.is_empty() {
+            self.look_at_waiting(context)?;
+        }
         (0..).zip(&mut self.copy_engines).try_for_each(|(number, engine)| engine.go_on(number, context))
     }
 

@@ -260,9 +260,8 @@ impl TimeSliced {
     /// Whether nothing can happen any more but that contexts take turns: all that they have waits for others.
     fn stands_still<O: Observer>(&self, context: &BackendContext<'_, O>) -> bool {
         let has_nothing_to_do = |one: &Context| {
-            one.calendar.next_completion().is_none()
-                && one.backend.is_idle_until_event()
-                && one.backend.waits_in_vain(context)
+            let is_idle = || one.backend.is_idle_until_event() && one.backend.waits_in_vain(context);
+            one.calendar.next_completion().is_none() && (!one.works || is_idle())
         };
         context.calendar.next().is_none() && self.contexts.iter().all(has_nothing_to_do)
     }

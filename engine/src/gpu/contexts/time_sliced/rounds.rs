@@ -25,6 +25,10 @@ impl TimeSliced {
         if !began || !self.may_skip_rounds || self.preemption != Preemption::MidBlock {
             return Ok(());
         }
+        // Blocks that need not wait any longer go on in the next turn of their context.
+        if !self.contexts.iter().all(|own| own.backend.waits_in_vain(context)) {
+            return Ok(());
+        }
         let Some((round, period)) = self.one_round(current, now) else { return Ok(()) };
         context.calendar.move_to(self.places.1, Event::Turn, None);
         let other = context.calendar.next_besides(self.places.0).unwrap_or(Instant::MAX);
