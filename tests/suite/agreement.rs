@@ -7,10 +7,11 @@ use gpusched::hosts::simulate;
 use gpusched::run::Run;
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
+use gpusched::trace::{Rule, Stand};
 use gpusched::workload::OperationId;
 use proptest::prelude::*;
 
-use crate::reference::{self, Outcome};
+use crate::reference::{self, Outcome, ReferenceStand};
 
 fn ns(instant: Option<Instant>) -> Option<u64> {
     instant.map(Instant::as_ns)
@@ -19,6 +20,8 @@ fn ns(instant: Option<Instant>) -> Option<u64> {
 /// Whether a run is what the reference says, in every instant, block and wait.
 pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result<(), TestCaseError> {
     let trace = &run.trace;
+    // Where contexts of blocks that wait take turns for good, it is open when that ends.
+    let end = if expected.turns_for_good { expected.end.min(trace.end().as_ns()) } else { u64::MAX };
     prop_assert_eq!(trace.operations().len(), expected.operations.len());
     for (index, (record, wanted)) in (0..).zip(trace.operations().iter().zip(&expected.operations)) {
         prop_assert_eq!((record.kind, record.stream), (wanted.kind, wanted.stream), "operation {}", index);
@@ -34,9 +37,13 @@ pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result
         let operation = OperationId(index);
         let blocks: Vec<_> = trace.blocks(operation).collect();
         prop_assert!(blocks.iter().map(|block| block.index).eq(0..u32::try_from(blocks.len()).expect("few")));
-        let times = blocks.iter().map(|block| (block.start.as_ns(), block.end.as_ns()));
+        // The record has for how long a block went on in turns, and no more: one that has waited and ends as its turn
+        // begins seems to end with the turn before.
+        let synchronizes = trace.kernel_of(operation).is_some_and(|kernel| kernel.synchronization().is_some());
+        let end = if synchronizes && !trace.turns().is_empty() { 0 } else { end };
+        let times = blocks.iter().map(|block| (block.start.as_ns(), block.end.as_ns().min(end)));
         prop_assert!(
-            times.eq(wanted.blocks.iter().map(|&(_, start, end)| (start, end))),
+            times.eq(wanted.blocks.iter().map(|&(_, start, to)| (start, to.min(end)))),
             "blocks of operation {}: {:?} for {:?}",
             index,
             blocks,
@@ -48,9 +55,15 @@ pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result
             prop_assert_eq!(sms, wanted_sms, "SMs of operation {}", index);
         }
         let waits = trace.waits(operation);
-        let waits: Vec<_> = waits.iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns())).collect();
-        prop_assert_eq!(&waits, &wanted.waits, "waits of operation {}", index);
+        let waits = waits.iter().map(|wait| (wait.rule, wait.from.as_ns(), wait.to.as_ns()));
+        let until_end = |waits: &mut dyn Iterator<Item = (Rule, u64, u64)>| {
+            let cut = waits.map(|(rule, from, to)| (rule, from, to.min(end)));
+            cut.filter(|(_, from, to)| from < to).collect::<Vec<_>>()
+        };
+        let wanted_waits = until_end(&mut wanted.waits.iter().copied());
+        prop_assert_eq!(until_end(&mut waits.into_iter()), wanted_waits, "waits of operation {}", index);
     }
+    prop_assert_eq!(stands(run), &expected.stands[..], "blocks that waited");
     let mut entries: Vec<usize> = (0..expected.operations.len()).collect();
     entries.retain(|&index| expected.operations[index].entry.is_some());
     let mut wanted_entries = entries.clone();
@@ -70,12 +83,35 @@ pub(crate) fn agrees(run: &Run, expected: &Outcome, compare_sms: bool) -> Result
             prop_assert_eq!((job.released.as_ns(), ns(job.finished)), (one.released, end), "job {:?}", one);
         }
     }
+    if expected.turns_for_good {
+        prop_assert_eq!(run.ended, Ended::Done);
+        return Ok(());
+    }
     if !trace.turns().is_empty() || expected.turns.iter().any(|turn| turn.0 > 0) {
         prop_assert_eq!(turns(run), expected.turns.clone(), "turns");
     }
     prop_assert_eq!(run.ended == Ended::Done, expected.done);
     prop_assert_eq!(trace.end().as_ns(), expected.end);
     Ok(())
+}
+
+/// When each block waited while it ran.
+pub(crate) fn stands(run: &Run) -> Vec<ReferenceStand> {
+    let of_stand = |stand: &Stand| {
+        let Stand { operation, first_block, blocks, point, from, to } = *stand;
+        let to = (!stand.is_open()).then(|| to.as_ns());
+        let each = (first_block..first_block + blocks).map(move |block| ReferenceStand {
+            operation: operation.index(),
+            block: block as usize,
+            point: point as usize,
+            from: from.as_ns(),
+            to,
+        });
+        each.collect::<Vec<_>>()
+    };
+    let mut all: Vec<ReferenceStand> = run.trace.stands().iter().flat_map(of_stand).collect();
+    all.sort_unstable();
+    all
 }
 
 /// Whose turn it was, from when to when, those that follow each other without a pause as one.

@@ -19,9 +19,10 @@ mod queues;
 mod resources;
 mod threads;
 mod turns;
+mod waiting;
 
 pub(crate) use adversary::{Adversary, Arrival, Open, arrivals, only_submits};
-pub(crate) use outcome::Outcome;
+pub(crate) use outcome::{Outcome, ReferenceStand};
 pub(crate) use resources::{Free, Need};
 
 use gpu::ReferenceGpu;
@@ -41,20 +42,16 @@ pub(crate) fn run_against(scenario: &Scenario, adversary: Option<Adversary>) -> 
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
     loop {
-        let of_gpu = [
-            gpu.next_completion(),
-            gpu.next_end_of_latency(),
-            gpu.next_end_of_turn(),
-            gpu.next_beside(),
-            gpu.next_freed(),
-        ];
+        let of_gpu = [gpu.next_completion(), gpu.next_end_of_latency(), gpu.next_beside(), gpu.next_freed()];
         let next = of_gpu.into_iter().flatten().chain(threads.next_wake()).min();
-        let Some(next) = next else { break };
+        // Where all that is left waits, only turns go on, without an end.
+        let turn = gpu.next_end_of_turn().filter(|_| next.is_some() || !gpu.stands_still());
+        let Some(next) = next.into_iter().chain(turn).min() else { break };
         if next > horizon || gpu.is_given_up() {
             let horizon = horizon.min(next);
             gpu.note_waits_until(horizon);
             gpu.pass_time_until(horizon);
-            return Outcome::of(gpu, threads.iterations, horizon, false);
+            return Outcome::of(gpu, threads, horizon, false);
         }
         gpu.note_waits_until(next);
         gpu.pass_time_until(next);
@@ -67,7 +64,11 @@ pub(crate) fn run_against(scenario: &Scenario, adversary: Option<Adversary>) -> 
             gpu.begin_beside();
             gpu.complete_what_is_due();
             gpu.note_triggers();
-            threads.act(&mut gpu);
+            gpu.look_at_values();
+            while threads.one_may_run(&gpu) && !gpu.is_given_up() {
+                threads.act(&mut gpu);
+                gpu.look_at_values();
+            }
             gpu.enter_ready();
             gpu.settle_turns();
             if gpu.is_a_timer_over() {
@@ -87,5 +88,5 @@ pub(crate) fn run_against(scenario: &Scenario, adversary: Option<Adversary>) -> 
         gpu.note_reasons();
     }
     gpu.note_waits_until(end);
-    Outcome::of(gpu, threads.iterations, end, true)
+    Outcome::of(gpu, threads, end, true)
 }

@@ -74,7 +74,8 @@ impl Trace {
         // What holds it by itself is named first; what then still holds it is the NULL stream, or blocking streams.
         // A value of a counter is looked for once they do not.
         let is_for_value = matches!(record.kind, OperationKind::WaitValue(_));
-        let (for_time, for_value) = if is_for_value { (None, in_stream().next()) } else { (in_stream().next_back(), None) };
+        let (for_time, for_value) =
+            if is_for_value { (None, in_stream().next()) } else { (in_stream().next_back(), None) };
         let held_by_others = awaited.or(for_time).map_or(reached_head, |wait| wait.to);
         let passed_null = channel().next().or(for_value).map_or(record.queued, |wait| wait.from);
         let in_queue = |rule, to| Wait { rule, from: record.queued, to };

@@ -44,6 +44,9 @@ impl Contexts {
             .collect();
         let limits = processes.iter().map(|process| {
             let parts = process.mps_percentage.percent() * 10_000.0;
+            if device.gpus() > 1 {
+                return (device.sms / device.gpus()) as usize;
+            }
             let of_share = || limit_of_client(device.sms, device.sms_per_tpc, parts);
             if sharing.mps { process.sms.map_or_else(of_share, |sms| sms as usize) } else { device.sms as usize }
         });

@@ -14,6 +14,7 @@ use super::outcome::ReferenceOperation;
 use super::placement::{choose, deal, is_dealt};
 use super::resources::{Free, Need};
 use super::turns::Runlist;
+use super::waiting::{Memory, Progress};
 
 /// Where something runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub(super) struct Running {
     pub(super) operation: usize,
     pub(super) place: Place,
     /// Which block of its kernel it is.
-    block: usize,
+    pub(super) block: usize,
     /// For how long it still has to run \[ns\].
     pub(super) left: u64,
     /// PDL: how much is left of it where it waits for the kernel before its own, and where it triggers.
@@ -51,7 +52,9 @@ pub(super) struct Running {
     /// Whether that passes outside of the turns of its context, too.
     watches_timer: bool,
     /// How many blocks and copies had begun before.
-    order: usize,
+    pub(super) order: usize,
+    /// Of a block whose kernel synchronizes it: see `waiting`.
+    pub(super) sync: Progress,
 }
 
 pub(super) struct ReferenceGpu<'a> {
@@ -87,10 +90,12 @@ pub(super) struct ReferenceGpu<'a> {
     pub(super) freeing: Vec<(u64, usize, usize)>,
     /// Copies on shared links.
     pub(super) sharing: Vec<Sharing>,
-    /// Blocks and copies that have begun.
-    begun: usize,
-    /// Of each context.
+    /// Blocks and copies that have begun, and points that blocks have left.
+    pub(super) begun: usize,
+    /// Of each context, or GPU.
     last_sm: Vec<Option<usize>>,
+    /// Counters, and who waits for them.
+    pub(super) memory: Memory,
     /// What each operation that is not fully dispatched waits for since the last instant.
     reasons: Vec<(usize, Rule)>,
     reasons_since: u64,
@@ -127,6 +132,7 @@ impl<'a> ReferenceGpu<'a> {
             sharing: Vec::new(),
             begun: 0,
             last_sm: vec![None; contexts.number()],
+            memory: Memory::default(),
             reasons: Vec::new(),
             reasons_since: 0,
             adversary,
@@ -157,7 +163,7 @@ impl<'a> ReferenceGpu<'a> {
     }
 
     /// T1: whether something that has begun goes on at present.
-    fn progresses(&self, operation: usize, place: Place) -> bool {
+    pub(super) fn progresses(&self, operation: usize, place: Place) -> bool {
         let runlist = match place {
             Place::Engine(_) if self.all_share_links() => return true,
             Place::Engine(engine) if !self.contexts.share_a_runlist => &self.engines[engine],
@@ -224,6 +230,7 @@ impl<'a> ReferenceGpu<'a> {
             trigger_left: None,
             watches_timer: false,
             order: copy.order,
+            sync: Progress::default(),
         }));
         self.sharing.retain(|copy| copy.left > 0);
         self.running.sort_by_key(|running| running.order);
@@ -266,6 +273,10 @@ impl<'a> ReferenceGpu<'a> {
     pub(super) fn complete_what_is_due(&mut self) {
         self.leave_links();
         while let Some(done) = self.first_due() {
+            if self.next_point(&done).is_some() {
+                self.come_to_point(&done);
+                continue;
+            }
             self.running.retain(|running| running.order != done.order);
             self.note_end_of_block(&done);
             if let Place::Sm(sm) = done.place {
@@ -288,11 +299,19 @@ impl<'a> ReferenceGpu<'a> {
         self.enter_ready();
     }
 
-    /// The first block or copy that ends now. The end of one may let another go that stood at its wait (PDL).
+    /// The first block or copy that ends now, or block that comes to a point at which it signals or waits. The end of
+    /// one may let another go that stood at its wait (PDL).
     fn first_due(&self) -> Option<Running> {
         let may_end = |running: &Running| !running.watches_timer || self.progresses(running.operation, running.place);
-        let is_due = |running: &&Running| running.left == 0 && may_end(running) && !self.stands(running);
-        self.running.iter().find(is_due).copied()
+        let is_due = |running: &&Running| match self.next_point(running) {
+            Some(point_left) => {
+                let goes_on = self.progresses(running.operation, running.place);
+                running.left == point_left && goes_on && !self.stands(running)
+            }
+            None => running.left == 0 && may_end(running) && !self.stands(running),
+        };
+        let place = |running: &&Running| self.next_point(running).map_or(running.order, |_| running.sync.turn);
+        self.running.iter().filter(is_due).min_by_key(place).copied()
     }
 
     /// Whether a turn has begun of a block whose timer ran out before.
@@ -342,6 +361,7 @@ impl<'a> ReferenceGpu<'a> {
                         trigger_left: None,
                         watches_timer: false,
                         order,
+                        sync: Progress::default(),
                     });
                 }
                 let record = &mut self.operations[operation];
@@ -392,7 +412,7 @@ impl<'a> ReferenceGpu<'a> {
     }
 
     /// What each SM has left for a context, counted anew from its blocks there.
-    fn free(&self, context: usize) -> Vec<Free> {
+    pub(super) fn free(&self, context: usize) -> Vec<Free> {
         let mut free = vec![Free::empty_sm(self.scenario.device()); self.scenario.device().sms as usize];
         for running in &self.running {
             if let Place::Sm(sm) = running.place
@@ -416,7 +436,7 @@ impl<'a> ReferenceGpu<'a> {
         self.freeing.iter().map(|freeing| freeing.0).filter(|&until| waits && until > self.now).min()
     }
 
-    fn need(&self, operation: usize) -> Need {
+    pub(super) fn need(&self, operation: usize) -> Need {
         let OperationKind::Kernel(kernel) = self.operations[operation].kind else { panic!("no kernel") };
         Need::of(&self.scenario.kernels()[kernel.index()].shape, self.scenario.device())
     }
@@ -428,7 +448,21 @@ impl<'a> ReferenceGpu<'a> {
         let own = self.scenario.kernels()[kernel.index()].sm_mask;
         let mask = own.or(self.scenario.streams()[record.stream.index()].sm_mask);
         let device = self.scenario.device();
-        (0..device.sms).map(|sm| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc))).collect()
+        let gpu = self.sms_of_gpu(self.process_of(operation));
+        let is_enabled = |sm: u32| mask.is_none_or(|mask| mask.enables_tpc(sm / device.sms_per_tpc));
+        (0..device.sms).map(|sm| gpu.contains(&sm) && is_enabled(sm)).collect()
+    }
+
+    /// The SMs of the GPU of a process.
+    fn sms_of_gpu(&self, process: usize) -> std::ops::Range<u32> {
+        let (sms, gpus) = (self.scenario.device().sms, self.scenario.device().gpus());
+        let first = if gpus > 1 { u32::try_from(process).expect("few") * (sms / gpus) } else { 0 };
+        first..first + sms / gpus
+    }
+
+    /// Whose round-robin pointer a kernel moves.
+    fn pointer_of(&self, context: usize, operation: usize) -> usize {
+        if self.scenario.device().gpus() > 1 { self.process_of(operation) } else { context }
     }
 
     /// The head of the highest non-empty EE queue of some (X1, A2).
@@ -452,6 +486,8 @@ impl<'a> ReferenceGpu<'a> {
     /// Assigns blocks of the context whose turn it is, one by one until the kernel that is next does not fit (R1 to
     /// R3).
     pub(super) fn dispatch(&mut self) {
+        self.let_go_what_need_not_wait();
+        self.memory.waves.clear();
         let Some(context) = self.compute.takes_work_of() else { return };
         let mut dealt: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
         while self
@@ -468,6 +504,9 @@ impl<'a> ReferenceGpu<'a> {
         let (device, placement) = (self.scenario.device(), self.scenario.placement);
         let (need, allowed, free) = (self.need(operation), self.allowed(operation), self.free(context));
         let clusters = self.clusters(operation);
+        if self.is_cooperative(operation) && !self.all_fit(operation, &free) {
+            return false;
+        }
         if let Some(clusters) = clusters.filter(|_| dealt.is_empty()) {
             let from = (self.operations[operation].blocks.len(), kernel.blocks as usize);
             *dealt = deal_clusters(device, clusters, from, &free, &need, &allowed).into();
@@ -483,20 +522,36 @@ impl<'a> ReferenceGpu<'a> {
                 let picked = self.adversary.as_mut().filter(|_| !fits.is_empty()).map_or(0, |one| one.pick(fits.len()));
                 fits.get(picked).copied()
             }
-            None => choose(placement, device, &free, &need, &allowed, self.last_sm[context]),
+            None => {
+                choose(placement, device, &free, &need, &allowed, self.last_sm[self.pointer_of(context, operation)])
+            }
         };
         let Some(sm) = sm else { return false };
         if clusters.is_none() {
-            self.last_sm[context] = Some(sm);
+            let pointer = self.pointer_of(context, operation);
+            self.last_sm[pointer] = Some(sm);
         }
         let (block, thread) = (self.operations[operation].blocks.len(), self.operations[operation].thread);
         let stated = (kernel.duration.best.as_ns(), kernel.duration.worst.as_ns());
         let is_last = block + 1 == kernel.blocks as usize;
+        let own = self.own_time(operation, block);
+        let stated = own.map_or(stated, |own| (own, own));
         let left = self.adversary.as_mut().map_or(stated.0, |adversary| adversary.block_time(thread, is_last, stated));
         let (place, watches_timer) = (Place::Sm(sm), kernel.clock == BlockClock::Wall);
         let order = self.begun;
         let (wait_left, trigger_left) = Self::points_of_block(kernel.programmatic(), left);
-        self.running.push(Running { operation, place, block, left, wait_left, trigger_left, watches_timer, order });
+        let sync = self.progress_of(operation, own.is_some() || clusters.is_some(), left);
+        self.running.push(Running {
+            operation,
+            place,
+            block,
+            left,
+            wait_left,
+            trigger_left,
+            watches_timer,
+            order,
+            sync,
+        });
         self.begun += 1;
         let record = &mut self.operations[operation];
         record.blocks.push((u32::try_from(sm).expect("few SMs"), self.now, self.now + left));
@@ -559,6 +614,9 @@ impl<'a> ReferenceGpu<'a> {
         if self.now < self.kernel_gap_over(operation) {
             return Rule::L2;
         }
+        if self.waits_for_value(operation) && self.may_advance_but_for_value(operation) {
+            return Rule::Counter;
+        }
         if record.queued.is_none() {
             return if self.contexts.is_null(record.stream) { Rule::N1 } else { Rule::N2 };
         }
@@ -585,6 +643,10 @@ impl<'a> ReferenceGpu<'a> {
             return Rule::Cluster;
         }
         let fits = free.iter().zip(&allowed).any(|(sm, &ok)| ok && sm.fits(&need));
+        if fits && self.is_cooperative(operation) {
+            assert!(!self.all_fit(operation, &free), "one that fits does not wait");
+            return Rule::Cooperative;
+        }
         assert!(!fits, "a head that fits does not wait");
         if usable.iter().any(|sm| sm.fits(&need)) {
             return Rule::Mps;

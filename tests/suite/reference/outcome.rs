@@ -6,6 +6,7 @@ use gpusched::trace::Rule;
 use gpusched::workload::{OperationKind, StreamId};
 
 use super::gpu::ReferenceGpu;
+use super::threads::Threads;
 
 /// One operation; instants in ns.
 #[derive(Debug, Clone)]
@@ -95,13 +96,46 @@ pub(crate) struct Outcome {
     pub(crate) end: u64,
     /// Whether nothing was left to happen.
     pub(crate) done: bool,
+    /// When blocks waited while they ran.
+    pub(crate) stands: Vec<ReferenceStand>,
+    /// Whether nothing was left to happen but that contexts take turns.
+    pub(crate) turns_for_good: bool,
+    /// Whether a host has not ended.
+    pub(crate) host_waits: bool,
+    /// Whether a counter was lowered that somebody reached, or might have, at the same instant: what is not simulated.
+    pub(crate) takes_back: bool,
+}
+
+/// A block that waited at a point of its kernel's synchronization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReferenceStand {
+    pub(crate) operation: usize,
+    pub(crate) block: usize,
+    pub(crate) point: usize,
+    pub(crate) from: u64,
+    /// `None`: it still does.
+    pub(crate) to: Option<u64>,
 }
 
 impl Outcome {
-    pub(super) fn of(mut gpu: ReferenceGpu<'_>, iterations: Vec<ReferenceIteration>, end: u64, done: bool) -> Self {
+    pub(super) fn of(mut gpu: ReferenceGpu<'_>, threads: Threads<'_>, end: u64, done: bool) -> Self {
         gpu.tell_of_unfinished_blocks();
         let turns = gpu.compute.turns_until(end);
-        Self { operations: gpu.operations, iterations, turns, end, done }
+        let takes_turns = gpu.contexts.number() > 1 && !gpu.scenario.catalogue.sharing().mps;
+        let turns_for_good = done && takes_turns && gpu.has_running();
+        let (stands, host_waits, takes_back) = (gpu.all_stands(), threads.one_waits(), gpu.memory.takes_back);
+        let iterations = threads.iterations;
+        Self {
+            operations: gpu.operations,
+            iterations,
+            turns,
+            end,
+            done,
+            stands,
+            turns_for_good,
+            host_waits,
+            takes_back,
+        }
     }
 
     /// By iteration, in their order: when all that it submitted and did had ended.

@@ -116,6 +116,11 @@ fn gpc_by_gpc(device: &Device) -> Vec<usize> {
 }
 
 fn preference(device: &Device) -> Vec<usize> {
+    if device.gpus() > 1 {
+        let one = device.one_gpu();
+        let firsts = (0..device.sms as usize).step_by(one.sms as usize);
+        return firsts.flat_map(|first| preference(&one).into_iter().map(move |sm| first + sm)).collect();
+    }
     let sms = device.sms as usize;
     match &device.sm_order {
         SmOrder::Ascending => (0..sms).collect(),

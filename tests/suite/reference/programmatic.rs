@@ -20,14 +20,17 @@ impl ReferenceGpu<'_> {
         (0..operation).rev().find(|&other| self.operations[other].stream == stream)
     }
 
-    /// Whether an event is recorded or waited for that is recorded once the kernel before its record has triggered.
+    /// Whether an event is recorded or waited for that is recorded once the kernel before its record has triggered, or
+    /// all blocks of that have begun.
     pub(super) fn is_programmatic(&self, kind: OperationKind) -> bool {
-        match kind {
-            OperationKind::Record(event) | OperationKind::Wait(event) => {
-                self.scenario.catalogue.is_programmatic_event(event)
-            }
-            _ => false,
-        }
+        let of_event = |event| self.scenario.catalogue.is_programmatic_event(event);
+        matches!(kind, OperationKind::Record(event) | OperationKind::Wait(event) if of_event(event))
+            || self.is_at_launch_completion(kind)
+    }
+
+    fn is_at_launch_completion(&self, kind: OperationKind) -> bool {
+        let of_event = |event| self.scenario.catalogue.is_launch_completion_event(event);
+        matches!(kind, OperationKind::Record(event) | OperationKind::Wait(event) if of_event(event))
     }
 
     /// When the wait of a dependent kernel's blocks returns, as far as that is known.
@@ -63,11 +66,19 @@ impl ReferenceGpu<'_> {
 
     /// Whether a block stands at its wait.
     pub(super) fn stands(&self, running: &Running) -> bool {
-        running.wait_left == Some(running.left) && self.returns_at(running.operation).is_none_or(|at| at > self.now)
+        running.sync.since.is_some()
+            || running.wait_left == Some(running.left)
+                && self.returns_at(running.operation).is_none_or(|at| at > self.now)
     }
 
     /// When next something happens to a block: it comes to its wait, leaves it, triggers or ends.
     pub(super) fn next_of_block(&self, running: &Running) -> Option<u64> {
+        if running.sync.since.is_some() {
+            return None;
+        }
+        if let Some(point_left) = self.next_point(running) {
+            return Some(self.now + running.left - point_left);
+        }
         if self.stands(running) {
             return self.returns_at(running.operation);
         }
@@ -78,6 +89,9 @@ impl ReferenceGpu<'_> {
 
     /// When a block would end if nothing changed but that its wait returns, right now if nobody knows when.
     pub(super) fn end_if_it_went_on(&self, running: &Running) -> u64 {
+        if running.sync.since.is_some() {
+            return self.now + 1 + running.left;
+        }
         match running.wait_left.filter(|&wait_left| running.left >= wait_left) {
             Some(wait_left) => {
                 let returns_at = self.returns_at(running.operation).unwrap_or(self.now + 1);
@@ -152,7 +166,11 @@ impl ReferenceGpu<'_> {
         let held = heads.filter(|&head| self.is_programmatic(self.operations[head].kind) && !self.is_recorded(head));
         let triggered = |wait: usize| {
             let record = self.operations[wait].awaits?;
-            self.known_to_have_triggered(self.operations[record].behind?)
+            let before = self.operations[record].behind?;
+            if self.is_at_launch_completion(self.operations[wait].kind) {
+                return self.operations[before].last_start.filter(|_| self.is_kernel(before));
+            }
+            self.known_to_have_triggered(before)
         };
         held.filter_map(|wait| Some((triggered(wait)?, wait))).collect()
     }

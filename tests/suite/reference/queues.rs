@@ -11,6 +11,7 @@ impl ReferenceGpu<'_> {
     /// Lets everything advance that may, after one completion, one launch or one full dispatch.
     pub(super) fn promote(&mut self) {
         while self.complete_one_without_engine() {}
+        self.note_waits_for_values();
         for stream in 0..self.streams.len() {
             if let Some(&head) = self.streams[stream].front() {
                 self.operations[head].reached_head.get_or_insert(self.now);
@@ -177,20 +178,22 @@ impl ReferenceGpu<'_> {
         }
     }
 
-    /// A memset, a record (E1) or a wait for an event (E2) that may advance is done at once.
+    /// A memset, a record (E1), a wait for an event (E2) or something with a counter that may advance is done at once,
+    /// of several the one first that was launched first.
     fn complete_one_without_engine(&mut self) -> bool {
-        for stream in 0..self.streams.len() {
-            let Some(&head) = self.streams[stream].front() else { continue };
-            let kind = self.operations[head].kind;
-            let needs_none = matches!(kind, OperationKind::Memset | OperationKind::Record(_) | OperationKind::Wait(_));
-            if needs_none && self.may_advance(head) {
-                self.operations[head].reached_head.get_or_insert(self.now);
-                self.operations[head].finish = Some(self.now);
-                self.streams[stream].pop_front();
-                return true;
-            }
+        let heads: Vec<usize> = self.streams.iter().filter_map(|queue| queue.front().copied()).collect();
+        let needs_none =
+            |head: &usize| !matches!(self.operations[*head].kind, OperationKind::Kernel(_) | OperationKind::Copy(_));
+        let Some(next) = heads.into_iter().filter(needs_none).filter(|&head| self.may_advance(head)).min() else {
+            return false;
+        };
+        self.operations[next].reached_head.get_or_insert(self.now);
+        self.operations[next].finish = Some(self.now);
+        self.streams[self.operations[next].stream.index()].pop_front();
+        if let OperationKind::WriteValue(value) = self.operations[next].kind {
+            self.write(value);
         }
-        false
+        true
     }
 
     /// E2: whether the record that a wait is for has completed, or is waited for no longer.
@@ -236,8 +239,13 @@ impl ReferenceGpu<'_> {
         ends.filter(|&end| end > self.now).min()
     }
 
-    /// E2, N1 and N2, for the head of a stream queue. Launch order is the order of the operations' numbers.
+    /// E2, N1 and N2, for the head of a stream queue, and the value of a counter. Launch order is the order of the
+    /// operations' numbers.
     fn may_advance(&self, head: usize) -> bool {
+        !self.waits_for_value(head) && self.may_advance_but_for_value(head)
+    }
+
+    pub(super) fn may_advance_but_for_value(&self, head: usize) -> bool {
         if !self.is_recorded(head) {
             return false;
         }
@@ -288,7 +296,7 @@ impl ReferenceGpu<'_> {
             let record = &self.operations[other];
             let has_gone_on = match record.kind {
                 OperationKind::Kernel(_) => record.queued.is_some(),
-                OperationKind::Wait(_) => record.finish.is_some(),
+                OperationKind::Wait(_) | OperationKind::WaitValue(_) => record.finish.is_some(),
                 _ => true,
             };
             !has_gone_on && self.dealt_to(record.stream.index()) == own
@@ -350,7 +358,8 @@ impl ReferenceGpu<'_> {
                 let record = &self.operations[operation];
                 matches!(record.kind, OperationKind::Kernel(_)) && record.last_start.is_none()
             });
-            let held = self.current(&self.streams[stream]).is_some_and(|head| !self.may_advance(head));
+            // One that waits for a value keeps it.
+            let held = self.current(&self.streams[stream]).is_some_and(|head| !self.may_advance_but_for_value(head));
             if !undispatched || held {
                 self.has_channel[stream] = false;
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gpusched::scenario::{BarrierId, HostThread, Step};
-use gpusched::workload::OperationKind;
+use gpusched::workload::{OperationKind, ValueId};
 
 use super::adversary::Adversary;
 use super::gpu::ReferenceGpu;
@@ -13,6 +13,8 @@ use super::outcome::ReferenceIteration;
 enum State {
     Sleeps(u64),
     Awaits(Vec<usize>),
+    /// It looks at memory until a counter is not below a value.
+    AwaitsValue(ValueId),
     AtBarrier(BarrierId),
     /// Its call waits until another thread of its process has freed memory (H2).
     Held,
@@ -99,6 +101,16 @@ impl<'a> Threads<'a> {
         sleeps.chain(works).min()
     }
 
+    /// Whether one of them has not ended.
+    pub(super) fn one_waits(&self) -> bool {
+        self.all.iter().any(|thread| thread.state != State::Ended)
+    }
+
+    /// Whether one may go on, or has work to account for.
+    pub(super) fn one_may_run(&self, gpu: &ReferenceGpu<'_>) -> bool {
+        self.now < gpu.now || (0..self.all.len()).any(|index| self.may_run(index, gpu))
+    }
+
     /// Lets the threads that may run do so in declaration order, again and again until all of them wait. A barrier that
     /// opens meanwhile is left by all in the next turn.
     pub(super) fn act(&mut self, gpu: &mut ReferenceGpu<'_>) {
@@ -173,6 +185,7 @@ impl<'a> Threads<'a> {
             State::Runs => true,
             State::Sleeps(until) => *until <= gpu.now,
             State::Awaits(operations) => operations.iter().all(|&operation| gpu.is_finished(operation)),
+            State::AwaitsValue(value) => gpu.has_reached(*value),
             State::Works(left) => *left == 0,
             State::Held => self.holder_of(index).is_none(),
             State::AtBarrier(_) | State::WantsCore | State::Ended => false,
@@ -290,7 +303,16 @@ impl<'a> Threads<'a> {
             thread.point = Point::Between;
             return;
         };
-        let is_call = !matches!(what, Step::Sleep(_) | Step::Work(_) | Step::Barrier(_) | Step::Repeat { .. });
+        let is_no_call = matches!(
+            what,
+            Step::Sleep(_)
+                | Step::Work(_)
+                | Step::Barrier(_)
+                | Step::Repeat { .. }
+                | Step::AwaitValue(_)
+                | Step::SetValue(_)
+        );
+        let is_call = !is_no_call;
         if is_call && self.holder_of(index).is_some() {
             self.all[index].state = State::Held;
             return;
@@ -313,9 +335,15 @@ impl<'a> Threads<'a> {
             Step::Wait(event, stream) => {
                 thread.last = Some(gpu.submit(OperationKind::Wait(event), stream, index, iteration));
             }
-            Step::WaitValue(..) | Step::WriteValue(..) | Step::AwaitValue(_) | Step::SetValue(_) => {
-                unreachable!("the reference knows no counters")
+            Step::WaitValue(value, stream) => {
+                thread.last = Some(gpu.submit(OperationKind::WaitValue(value), stream, index, iteration));
             }
+            Step::WriteValue(value, stream) => {
+                thread.last = Some(gpu.submit(OperationKind::WriteValue(value), stream, index, iteration));
+            }
+            Step::AwaitValue(value) if !gpu.has_reached(value) => thread.state = State::AwaitsValue(value),
+            Step::AwaitValue(_) => {}
+            Step::SetValue(value) => gpu.write(value),
             Step::SynchronizeEvent(event) => {
                 let record = gpu.last_record(event).into_iter().collect();
                 self.wait_for(index, record, gpu);
