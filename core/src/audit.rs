@@ -15,6 +15,7 @@
 //! | work conservation | `conservation` |
 //! | C1 to C4, shared links, T5 | `copies` |
 //! | T1 to T4, T6 | `rounds`, `times` |
+//! | counters, cooperative launches | `synchronization` |
 //! | the clocks themselves | `times` |
 //! | placement, as a statistic | `placement` |
 //!
@@ -39,6 +40,7 @@ mod report;
 mod resources;
 mod rounds;
 mod sweep;
+mod synchronization;
 mod times;
 mod waits;
 
@@ -46,8 +48,8 @@ pub use finding::{AuditRule, Finding, Tolerances};
 pub(crate) use learn::PlacementTried;
 pub use learn::{LearnedPlacement, learn_placement};
 pub use observed_run::{
-    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStream,
-    ObservedTurn, ObservedTurns, ObservedWork,
+    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStand,
+    ObservedStream, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork,
 };
 #[doc(hidden)]
 pub use placement::{DecidableBlock, decidable_blocks};

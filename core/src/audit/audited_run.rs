@@ -44,8 +44,10 @@ impl<'a> AuditedRun<'a> {
         let simulated = observed.is_simulated();
         let tolerances = if simulated { Tolerances::EXACT } else { *tolerances };
         // Heads of several owners of queues are assigned at one instant, in an order that cannot be told from times.
-        let has_one_order =
-            observed.queue_owners().len() <= 1 && !observed.has_chosen_order && !has_several_rounds(observed);
+        let has_one_order = observed.queue_owners().len() <= 1
+            && !observed.has_chosen_order
+            && !has_several_rounds(observed)
+            && !observed.synchronizes();
         let clocks = Clocks { tolerances, exact: simulated && has_one_order, ordered: simulated };
         let ready = readiness::readiness(observed, &executed, &clocks);
         let events = Events::of(observed, &executed);
@@ -82,6 +84,14 @@ impl<'a> AuditedRun<'a> {
 
     /// Whether operation `operation` may use SM `sm`.
     pub(super) fn may_use(&self, operation: usize, sm: u32) -> bool {
+        let device = &self.observed.device;
+        let stream = self.observed.stream_of(&self.observed.operations[operation]);
+        if device.gpus() > 1
+            && !stream
+                .is_some_and(|own| u32::try_from(own.process).is_ok_and(|gpu| device.sms_of_gpu(gpu).contains(&sm)))
+        {
+            return false;
+        }
         let mask = self.observed.operations[operation].kernel().and_then(|kernel| kernel.sm_mask);
         mask.is_none_or(|mask| mask.enables_sm(sm, &self.observed.device))
     }
@@ -121,6 +131,6 @@ fn has_several_rounds(observed: &ObservedRun) -> bool {
             kernel.blocks.times.iter().any(|&[start, end]| start >= end || ends_at_once(end))
         }
         ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|[start, end]| start >= end),
-        ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
+        ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => false,
     })
 }

@@ -174,6 +174,14 @@ impl<'c, 'a> Sweep<'c, 'a> {
             let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
             self.run.may_use(head, id) && self.holds[sm].sure_room(&self.run.executed[head].taken) > 0
         };
+        if let Some(grid) = self.cooperative_head() {
+            let room = |sm: usize| {
+                let id = u32::try_from(sm).proven("SMs have numbers of 32 bits");
+                let room = || self.holds[sm].sure_room(&self.run.executed[head].taken);
+                if self.run.may_use(head, id) { room() } else { 0 }
+            };
+            return room(sm) > 0 && (0..self.holds.len()).map(room).sum::<i64>() >= grid;
+        }
         let Some(size) = self.cluster_of_head() else { return fits(sm) };
         let group = self.groups.of_sm[sm].map_or(&[][..], |group| &self.groups.sms[group]);
         fits(sm) && group.iter().filter(|other| fits(**other as usize)).count() >= size
@@ -185,9 +193,19 @@ impl<'c, 'a> Sweep<'c, 'a> {
         Some(clusters.least() as usize)
     }
 
+    /// How many blocks of the head begin together, if it is a cooperative launch.
+    fn cooperative_head(&self) -> Option<i64> {
+        let kernel = self.run.observed.operations[self.head?].kernel()?;
+        let is_cooperative = kernel.synchronization.as_ref().is_some_and(|all| all.is_cooperative);
+        is_cooperative.then(|| i64::from(kernel.grid))
+    }
+
     /// Calls `change` with each SM whose room for the head depends on what is on `sm`: all of its GPC, if blocks come
     /// in clusters.
     fn with_room_of(&mut self, sm: usize, change: impl Fn(&mut Self, usize)) {
+        if self.cooperative_head().is_some() {
+            return (0..self.holds.len()).for_each(|sm| change(self, sm));
+        }
         let group = self.cluster_of_head().and_then(|_| self.groups.of_sm[sm]);
         let Some(group) = group else { return change(self, sm) };
         for place in 0..self.groups.sms[group].len() {

@@ -82,7 +82,9 @@ pub(super) fn executions(observed: &ObservedRun) -> Vec<Execution> {
                 let start = copy.times_ns.map(|[start, _]| start);
                 (start, start, copy.times_ns.map(|[_, end]| end))
             }
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => (None, None, None),
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => {
+                (None, None, None)
+            }
         };
         Execution {
             first_start,

@@ -72,6 +72,10 @@ named! {
         Mps = "MPS",
         /// Blocks of a cluster did not begin together on one GPC.
         Cluster = "cluster",
+        /// Blocks of a cooperative launch did not begin together.
+        Cooperative = "cooperative",
+        /// A block or a stream went on before its counter was reached or its grid had come, or waited on after that.
+        Counter = "counter",
         /// A call that frees memory returned before all work of its process was complete, or later.
         H1 = "H1",
         /// Something was launched while another thread of its process freed memory.

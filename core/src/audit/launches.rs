@@ -246,5 +246,9 @@ impl Channels {
 
 /// Kernels and waits for events go through a channel.
 fn joins(work: &ObservedWork) -> bool {
-    matches!(work, ObservedWork::Kernel(_) | ObservedWork::Wait(_))
+    match work {
+        ObservedWork::Kernel(_) | ObservedWork::Wait(_) => true,
+        ObservedWork::Value(value) => value.waits,
+        _ => false,
+    }
 }

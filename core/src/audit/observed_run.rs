@@ -10,7 +10,10 @@ use std::sync::Arc;
 use crate::device::{BlockShape, Device, Runlists, SmMask};
 use crate::logs::{BlockList, LogTime};
 use crate::time::Duration;
-use crate::workload::{BlockClock, BlockTime, Clusters, GreenContextId, InterleaveLevel, Placement, Programmatic};
+use crate::workload::{
+    BlockClock, BlockTime, Clusters, CounterValue, GreenContextId, InterleaveLevel, Placement, Programmatic,
+    Synchronization,
+};
 
 /// A run as it was observed: everything that the audit looks at.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +42,12 @@ pub struct ObservedRun {
     pub(super) has_chosen_order: bool,
     /// Events that are recorded once the kernel before the record has triggered (PDL), by number.
     pub(super) programmatic_events: BTreeSet<u32>,
+    /// Events that are recorded once all blocks of that kernel have begun.
+    pub(super) launch_completion_events: BTreeSet<u32>,
+    /// When the run ended \[ns\]; the end of all time where nobody says.
+    pub(super) end_ns: LogTime,
+    /// Counters that no host writes in memory, by number: all that changes them was seen.
+    pub(super) known_counters: BTreeSet<u32>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.
     pub incomplete: Option<String>,
 }
@@ -148,6 +157,32 @@ pub enum ObservedWork {
     Record(u32),
     /// What comes after it in its stream waits for the last record of that event launched before it.
     Wait(u32),
+    /// What comes after it in its stream waits for a value of a counter, or a counter is set to it.
+    Value(ObservedValue),
+}
+
+/// A wait for a value of a counter, or its being written, in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedValue {
+    /// Whether it waits.
+    pub waits: bool,
+    /// Which value of which counter.
+    pub value: CounterValue,
+    /// When it was over \[ns\]; [`LogTime::MAX`]: never.
+    pub finish_ns: LogTime,
+}
+
+/// A time in which a block waited at a point of its kernel's synchronization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedStand {
+    /// The block, by number.
+    pub block: usize,
+    /// The point, by number.
+    pub point: usize,
+    /// Since when \[ns\].
+    pub from_ns: LogTime,
+    /// Until when \[ns\]; [`LogTime::MAX`]: the run ended before.
+    pub to_ns: LogTime,
 }
 
 /// A kernel launch.
@@ -169,6 +204,10 @@ pub struct ObservedKernel {
     pub programmatic: Programmatic,
     /// How its blocks are grouped into clusters; `None`: they are not, or nobody says.
     pub clusters: Option<Clusters>,
+    /// How its blocks depend on others while they run; `None`: they do not, or nobody says.
+    pub synchronization: Option<Arc<Synchronization>>,
+    /// When its blocks waited so, by block and point.
+    pub stands: Vec<ObservedStand>,
     /// When the host saw it complete \[ns\], on the host's clock.
     pub synchronized_ns: Option<LogTime>,
     /// Its blocks, in the order of their numbers.
@@ -227,6 +266,19 @@ impl ObservedRun {
         latencies.contains(&Duration::ZERO) && self.has_dependent_launches()
     }
 
+    /// Whether waits for an event may be over before its record is.
+    pub(super) fn is_early_event(&self, event: u32) -> bool {
+        self.programmatic_events.contains(&event) || self.launch_completion_events.contains(&event)
+    }
+
+    /// Whether something waits for others while it runs, so that much may happen in several rounds of one instant.
+    pub(super) fn synchronizes(&self) -> bool {
+        let on_counter = |operation: &ObservedOperation| matches!(operation.work, ObservedWork::Value(_));
+        !self.launch_completion_events.is_empty()
+            || self.kernels().any(|kernel| kernel.synchronization.is_some())
+            || self.operations.iter().any(on_counter)
+    }
+
     /// Whether some kernel is launched programmatically (PDL).
     pub(super) fn has_dependent_launches(&self) -> bool {
         self.kernels().any(|kernel| kernel.programmatic.is_dependent)
@@ -259,7 +311,8 @@ impl ObservedRun {
     }
 
     fn queue_owner(&self, stream: &ObservedStream) -> Option<QueueOwner> {
-        let is_limited = self.client_sms.get(stream.process).is_some_and(|&sms| sms < self.device.sms);
+        let is_limited =
+            self.device.gpus() > 1 || self.client_sms.get(stream.process).is_some_and(|&sms| sms < self.device.sms);
         let client = is_limited.then_some(QueueOwner::Client(stream.process));
         stream.green_context.map(QueueOwner::Green).or(client)
     }
@@ -289,7 +342,7 @@ impl ObservedRun {
         match work {
             ObservedWork::Kernel(_) => true,
             ObservedWork::Copy(_) => self.copies_run_in_turns(),
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => false,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => false,
         }
     }
 

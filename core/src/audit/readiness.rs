@@ -212,13 +212,18 @@ fn triggered_before_record(
     (record, event): (usize, u32),
     stream: &Stream,
 ) -> Option<Completion> {
-    let (before, completion) = stream.last.filter(|_| observed.programmatic_events.contains(&event))?;
+    let (before, completion) = stream.last.filter(|_| observed.is_early_event(event))?;
     let launched = observed.operations[record].launched_ns[1];
     // One that is launched behind what has completed is like any other.
     if completion.lo.latest() < launched {
         return None;
     }
-    let at = trigger_of(&observed.operations[before], &observed.device)?;
+    let at = if observed.launch_completion_events.contains(&event) {
+        observed.operations[before].kernel()?;
+        Some(executed[before].last_start).filter(|at| *at < LogTime::MAX)?
+    } else {
+        trigger_of(&observed.operations[before], &observed.device)?
+    };
     let triggered = at_trigger(at, &executed[before]);
     // At one instant, nobody knows which of both it is.
     let hi = if completion.lo.latest() == launched { None } else { triggered.hi };
@@ -289,6 +294,11 @@ fn completion(work: &ObservedWork, executed: &Execution, ready: &Completion, ran
     };
     match (work, executed.finish) {
         (ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_), _) => *ready,
+        // At some time of that instant.
+        (ObservedWork::Value(seen), _) => {
+            let lo = When::on_gpu(Stamp { at: seen.finish_ns, rank: 0 });
+            Completion { lo, hi: Some(right_after(seen.finish_ns)) }
+        }
         (_, Some(finish)) => seen(finish),
         // Whatever a simulation did not finish never finished.
         (_, None) if simulated => seen(LogTime::MAX),
@@ -331,7 +341,7 @@ fn rank(observed: &ObservedRun, executed: &[Execution], ready: &[Readiness]) -> 
                 (ending.map(|[start, _]| *start).max(), 1, i64::from(executed[index].priority))
             }
             ObservedWork::Copy(copy) => (executed[index].first_start, 0, i64::from(copy.engine)),
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => continue,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => continue,
         };
         order.push(((finish, last, kind, level, ready[index].lo.gpu), index));
     }

@@ -49,7 +49,7 @@ fn check_sms(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
     let device = &run.observed.device;
     for (index, operation) in run.observed.operations.iter().enumerate() {
         let Some(kernel) = operation.kernel() else { continue };
-        if kernel.sm_mask.is_none() && kernel.blocks.sms.iter().all(|&sm| sm < device.sms) {
+        if device.gpus() == 1 && kernel.sm_mask.is_none() && kernel.blocks.sms.iter().all(|&sm| sm < device.sms) {
             continue;
         }
         if run.observed.virtual_sms
@@ -64,6 +64,7 @@ fn check_sms(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
             } else if !run.observed.virtual_sms && !run.may_use(index, block.sm) {
                 let what = match run.observed.green_context_of(index) {
                     Some(_) => format!("its green context does not have SM {}", block.sm),
+                    None if device.gpus() > 1 => format!("its GPU does not have SM {}", block.sm),
                     None => format!("its SM mask takes SM {} away", block.sm),
                 };
                 (AuditRule::Mask, 1, "blocks", what)

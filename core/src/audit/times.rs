@@ -24,7 +24,9 @@ pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
         let before: Option<usize> = last.get_mut(operation.stream).and_then(|last| last.replace(index));
         match &operation.work {
             ObservedWork::Kernel(kernel) => {
-                if executed[index].runs_backwards || kernel.duration.is_some() {
+                // Of blocks that wait for others: see `synchronization`.
+                let waits = kernel.synchronization.as_ref().is_some_and(|all| all.waits());
+                if executed[index].runs_backwards || kernel.duration.is_some() && !waits {
                     let released = before.and_then(|before| {
                         // What ends behind the end of the run told no wait.
                         let finish = executed[before].finish.filter(|finish| !observed.is_cut_before(*finish));
@@ -51,7 +53,7 @@ pub(super) fn check(run: &AuditedRun<'_>, findings: &mut Vec<Finding>) {
                     findings.push(Finding::new(AuditRule::Duration, &operation.name, start, by, what));
                 }
             }
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => {}
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => {}
         }
     }
 }

@@ -88,7 +88,7 @@ impl<'a> Plain<'a> {
                     kernel.blocks.times.iter().map(|time| time[1].as_ns()).max().unwrap_or(i64::MAX)
                 }
                 ObservedWork::Copy(copy) => copy.times_ns.map_or(i64::MAX, |time| time[1].as_ns()),
-                ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => at,
+                ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => at,
             });
         }
         Self { observation, ready }
@@ -132,7 +132,7 @@ impl<'a> Plain<'a> {
         self.observation.operations.iter().zip(&self.ready).all(|(operation, &ready)| match &operation.work {
             ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[0].as_ns() >= ready),
             ObservedWork::Copy(copy) => copy.times_ns.is_some_and(|time| time[0].as_ns() >= ready),
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => true,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => true,
         })
     }
 
@@ -200,7 +200,7 @@ impl<'a> Plain<'a> {
         self.observation.operations.iter().all(|other| match &other.work {
             ObservedWork::Kernel(kernel) => kernel.blocks.times.iter().all(|time| time[1].as_ns() != at),
             ObservedWork::Copy(copy) => copy.times_ns.is_none_or(|time| time[1].as_ns() != at),
-            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) => true,
+            ObservedWork::Memset | ObservedWork::Record(_) | ObservedWork::Wait(_) | ObservedWork::Value(_) => true,
         })
     }
 

@@ -116,6 +116,9 @@ fn finish(
         frees: Vec::new(),
         has_chosen_order: false,
         programmatic_events: BTreeSet::new(),
+        launch_completion_events: BTreeSet::new(),
+        known_counters: BTreeSet::new(),
+        end_ns: LogTime::MAX,
         incomplete,
     }
 }
@@ -158,6 +161,8 @@ fn observed_kernel(kernel: &LoggedKernel, registers_per_thread: u32) -> Observed
         clock: BlockClock::RunTime,
         programmatic: Programmatic::NONE,
         clusters: None,
+        synchronization: None,
+        stands: Vec::new(),
         synchronized_ns: kernel.synchronized_ns,
         blocks: Arc::clone(&kernel.blocks),
     }

@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{
-    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStream,
-    ObservedTurn, ObservedTurns, ObservedWork, TimeSource, if_limiting,
+    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStand,
+    ObservedStream, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork, TimeSource, if_limiting,
 };
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
 use crate::logs::{BlockList, LogTime, LogTimeError, LoggedBlock};
 use crate::proven::OrMost;
 use crate::run::Run;
+use crate::scenario::Step;
 use crate::time::{Duration, Instant};
 use crate::trace::{OperationRecord, Rule, Trace, TurnEnd};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::{EventId, OperationId, OperationKind};
 
 impl ObservedRun {
     /// A simulated run of a scenario. Every block is expanded.
@@ -35,6 +36,17 @@ impl ObservedRun {
                 to_ns,
             }))
         });
+        let catalogue = &scenario.catalogue;
+        let is_early = |event: &u32| catalogue.is_launch_completion_event(EventId(*event));
+        observed.launch_completion_events = (0..).take(catalogue.events().len()).filter(is_early).collect();
+        let steps = scenario.threads.iter().flat_map(|thread| &thread.steps);
+        let written = |step: &Step| match *step {
+            Step::SetValue(value) => catalogue.values().get(value.index()).map(|value| value.counter.0),
+            _ => None,
+        };
+        let by_hosts: BTreeSet<u32> = steps.filter_map(written).collect();
+        let counters = (0..).take(catalogue.counters().len());
+        observed.known_counters = counters.filter(|counter| !by_hosts.contains(counter)).collect();
         observed.frees = frees.collect::<Result<_, LogTimeError>>()?;
         for (operation, record) in observed.operations.iter_mut().zip(trace.operations()) {
             if let (OperationKind::Kernel(id), ObservedWork::Kernel(kernel)) = (record.kind, &mut operation.work)
@@ -51,7 +63,9 @@ impl ObservedRun {
     /// # Errors
     /// As [`ObservedRun::of_run`].
     pub fn of_trace(title: &str, device: &Device, trace: &Trace, ended: Ended) -> Result<Self, LogTimeError> {
-        let horizon_ns = (ended != Ended::Done).then(|| LogTime::try_from(trace.end())).transpose()?;
+        // One that stands still ends as if a horizon had ended it.
+        let stands_still = trace.operations().iter().any(|record| record.finish().is_none());
+        let horizon_ns = (ended != Ended::Done || stands_still).then(|| LogTime::try_from(trace.end())).transpose()?;
         let null: BTreeSet<u32> = trace.processes().iter().map(|process| process.null_stream().0).collect();
         let streams = (0..).zip(trace.streams()).map(|(number, stream)| {
             let is_null = null.contains(&number);
@@ -71,7 +85,7 @@ impl ObservedRun {
         let operations = trace.numbered();
         let contexts = contexts(trace)?;
         let takes_turns = contexts != ObservedContexts::One;
-        Ok(Self {
+        let mut observed = Self {
             title: title.into(),
             device: device.clone(),
             source: TimeSource::Simulated { placement: trace.placement(), horizon_ns },
@@ -84,9 +98,28 @@ impl ObservedRun {
                 .collect::<Result<_, _>>()?,
             frees: Vec::new(),
             has_chosen_order: trace.ready_choices().iter().any(|&(_, chosen)| chosen > 0),
+            launch_completion_events: BTreeSet::new(),
+            known_counters: BTreeSet::new(),
+            end_ns: LogTime::try_from(trace.end())?,
             programmatic_events: trace.programmatic_events().iter().map(|event| event.0).collect(),
             incomplete: None,
-        })
+        };
+        for stand in trace.stands() {
+            let from_ns = LogTime::try_from(stand.from)?;
+            let to_ns = if stand.is_open() { LogTime::MAX } else { LogTime::try_from(stand.to)? };
+            let work = observed.operations.get_mut(stand.operation.index()).map(|operation| &mut operation.work);
+            if let Some(ObservedWork::Kernel(kernel)) = work {
+                let (first, point) = (stand.first_block as usize, stand.point as usize);
+                let blocks = first..first + stand.blocks as usize;
+                kernel.stands.extend(blocks.map(|block| ObservedStand { block, point, from_ns, to_ns }));
+            }
+        }
+        for operation in &mut observed.operations {
+            if let ObservedWork::Kernel(kernel) = &mut operation.work {
+                kernel.stands.sort_unstable_by_key(|stand| (stand.block, stand.point));
+            }
+        }
+        Ok(observed)
     }
 }
 
@@ -133,7 +166,15 @@ fn operation(
         OperationKind::Memset => ("memset".into(), ObservedWork::Memset),
         OperationKind::Record(event) => ("record".into(), ObservedWork::Record(event.0)),
         OperationKind::Wait(event) => ("wait".into(), ObservedWork::Wait(event.0)),
-        OperationKind::WaitValue(_) | OperationKind::WriteValue(_) => (record.kind.name().into(), ObservedWork::Memset),
+        OperationKind::WaitValue(value) | OperationKind::WriteValue(value) => {
+            let waits = matches!(record.kind, OperationKind::WaitValue(_));
+            let finish_ns = record.finish().map_or(Ok(LogTime::MAX), LogTime::try_from)?;
+            let work = trace
+                .values()
+                .get(value.index())
+                .map_or(ObservedWork::Memset, |&value| ObservedWork::Value(ObservedValue { waits, value, finish_ns }));
+            (record.kind.name().into(), work)
+        }
         OperationKind::Copy(copy) => {
             let copy = trace.copies().get(copy.index());
             let stated = copy.and_then(|copy| copy.time_on(&device.copy));
@@ -171,6 +212,8 @@ fn operation(
                     clock: kernel.clock,
                     programmatic: kernel.programmatic(),
                     clusters: kernel.clusters(),
+                    synchronization: kernel.synchronization().cloned().map(Arc::new),
+                    stands: Vec::new(),
                     synchronized_ns: None,
                     blocks: Arc::new(blocks),
                 });
