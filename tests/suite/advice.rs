@@ -220,7 +220,7 @@ fn every_option_in_a_message_is_one_of_the_commands_that_print_it() {
         // Tests inside of sources print nothing.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         // What is said of figures stands in files of its own.
-        let said = if name.ends_with(".txt") { vec![text.to_owned()] } else { literals(text) };
+        let said = if file.extension().is_some_and(|is| is == "txt") { vec![text.to_owned()] } else { literals(text) };
         let named: Vec<_> = said.iter().flat_map(|literal| options(literal)).collect();
         if !name.starts_with("cli/") {
             // Whoever reads it may have keys: Python, a study, the page.

@@ -1,5 +1,5 @@
-//! Random scenarios whose blocks, streams and hosts wait for one another: few SMs, few blocks and small numbers, so that
-//! many things happen at one instant, and counters with values that are never reached.
+//! Random scenarios whose blocks, streams and hosts wait for one another: few SMs, few blocks and small numbers, so
+//! that many things happen at one instant, and counters with values that are never reached.
 
 use gpusched::device::{BlockShape, ChannelOrder, Device, DeviceSpec, Preemption, SmMask};
 use gpusched::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
@@ -128,8 +128,10 @@ fn thread(raw: &RawThread, index: usize, own: &[StreamId], kernels: u32, family:
     for &(what, a, b, time) in raw_steps {
         let place = if b % 5 < 2 { index + 1 } else { b as usize / 5 };
         let stream = own[place % own.len()];
-        let (value, event) =
-            (ValueId(b % (COUNTERS * VALUES.len() as u32)), EventId(a % if turns { 1 } else { EVENTS }));
+        let (value, event) = (
+            ValueId(b % (COUNTERS * u32::try_from(VALUES.len()).expect("few"))),
+            EventId(a % if turns { 1 } else { EVENTS }),
+        );
         steps.push(match what {
             0..=10 => Step::Launch(KernelId(a % kernels), stream),
             11 => Step::Memset(stream),
@@ -155,6 +157,45 @@ fn thread(raw: &RawThread, index: usize, own: &[StreamId], kernels: u32, family:
     }
 }
 
+/// A GPU, or several, and the processes that share it.
+fn shared(mut own: Device, family: Family, processes: u32, turns: (u64, u64), block_end: bool) -> Catalogue {
+    if family == Family::Turns {
+        let slice = |spec: &mut DeviceSpec| {
+            spec.time_slicing.time_slice = ns(turns.0);
+            spec.time_slicing.switch_cost = ns(turns.1.min(turns.0));
+            spec.time_slicing.preemption = if block_end { Preemption::BlockEnd } else { Preemption::MidBlock };
+        };
+        own = own.with(slice).expect("it is a GPU");
+    } else if family == Family::Gpus {
+        own = own.times(processes).expect("few SMs");
+    }
+    let mut catalogue = Catalogue::new(own);
+    if family != Family::One {
+        let mps = family != Family::Turns;
+        catalogue.set_sharing(ProcessSharing { mps, switch_cost: None }).expect("it may be shared");
+        catalogue.set_process(ProcessId::FIRST, ProcessSpec::new("P0")).expect("sound");
+        for process in 1..processes {
+            catalogue.add_process(ProcessSpec::new(format!("P{process}"))).expect("sound");
+        }
+    }
+    catalogue
+}
+
+fn add_events_and_counters(catalogue: &mut Catalogue, family: Family) {
+    for event in 0..EVENTS {
+        catalogue.add_event(format!("E{event}").into()).expect("few");
+    }
+    if family != Family::Turns {
+        catalogue.set_launch_completion_event(EventId(EVENTS - 1)).expect("it is no other");
+    }
+    for counter in 0..COUNTERS {
+        catalogue.add_counter(format!("C{counter}").into()).expect("few");
+        for value in VALUES {
+            catalogue.add_value(CounterValue { counter: CounterId(counter), value }).expect("few");
+        }
+    }
+}
+
 /// A scenario of one of these families.
 pub(crate) fn waiting(families: &'static [Family]) -> impl Strategy<Value = Case> {
     let stream = (0_u32..3, any::<bool>(), option::weighted(0.1, any::<u8>()));
@@ -172,30 +213,8 @@ pub(crate) fn waiting(families: &'static [Family]) -> impl Strategy<Value = Case
     let sharing = (select(families), 2_u32..=3, (1_u64..9, 0_u64..3), any::<bool>());
     (parts, placement, option::weighted(0.15, 0_u64..30), sharing).prop_map(
         move |((raw_device, streams, raw_kernels, threads), placement, horizon, (family, number, turns, block_end))| {
-            let mut own = device(raw_device);
-            if family == Family::Turns {
-                own = own
-                    .with(|spec| {
-                        spec.time_slicing.time_slice = ns(turns.0);
-                        spec.time_slicing.switch_cost = ns(turns.1.min(turns.0));
-                        spec.time_slicing.preemption =
-                            if block_end { Preemption::BlockEnd } else { Preemption::MidBlock };
-                    })
-                    .expect("it is a GPU");
-            }
             let processes = if family == Family::One { 1 } else { number };
-            if family == Family::Gpus {
-                own = own.times(processes).expect("few SMs");
-            }
-            let mut catalogue = Catalogue::new(own);
-            if family != Family::One {
-                let mps = family != Family::Turns;
-                catalogue.set_sharing(ProcessSharing { mps, switch_cost: None }).expect("it may be shared");
-                catalogue.set_process(ProcessId::FIRST, ProcessSpec::new("P0")).expect("sound");
-                for process in 1..processes {
-                    catalogue.add_process(ProcessSpec::new(format!("P{process}"))).expect("sound");
-                }
-            }
+            let mut catalogue = shared(device(raw_device), family, processes, turns, block_end);
             let has_masks = family != Family::Gpus;
             let mask = |bits: Option<u8>| {
                 let text = format!("{:x}", bits.filter(|_| has_masks)?);
@@ -215,18 +234,7 @@ pub(crate) fn waiting(families: &'static [Family]) -> impl Strategy<Value = Case
             for stream in specs {
                 catalogue.add_stream(stream).expect("the device takes it");
             }
-            for event in 0..EVENTS {
-                catalogue.add_event(format!("E{event}").into()).expect("few");
-            }
-            if family != Family::Turns {
-                catalogue.set_launch_completion_event(EventId(EVENTS - 1)).expect("it is no other");
-            }
-            for counter in 0..COUNTERS {
-                catalogue.add_counter(format!("C{counter}").into()).expect("few");
-                for value in VALUES {
-                    catalogue.add_value(CounterValue { counter: CounterId(counter), value }).expect("few");
-                }
-            }
+            add_events_and_counters(&mut catalogue, family);
             let mut block_times = std::collections::BTreeMap::new();
             let all_streams = u32::try_from(catalogue.streams().len()).expect("few");
             for (index, raw) in raw_kernels.iter().enumerate() {

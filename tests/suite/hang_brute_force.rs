@@ -1,5 +1,5 @@
-//! `analyze --progress` beside all states of small random groups, looked at by the rules alone: what is said not to hang
-//! reaches no standstill, and each run that hangs does so again when it is read from a file.
+//! `analyze --progress` beside all states of small random groups, looked at by the rules alone: what is said not to
+//! hang reaches no standstill, and each run that hangs does so again when it is read from a file.
 
 mod groups;
 mod rules;

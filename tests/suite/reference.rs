@@ -11,6 +11,7 @@ mod adversary;
 mod clients;
 mod clusters;
 mod contexts;
+mod copies;
 mod gpu;
 mod outcome;
 mod placement;

@@ -86,9 +86,4 @@ impl Synchronization {
             counters.into_iter().map(|counter| SyncPoint { at: Share::ALL, action: PointAction::Signal(counter) });
         Self { points: self.points.iter().copied().chain(at_end).collect(), ..self }
     }
-
-    /// Barriers of the grid before point number `point`.
-    pub fn barriers_before(&self, point: usize) -> u64 {
-        self.points[..point].iter().filter(|point| point.action == PointAction::GridSync).count() as u64
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// SplitMix64.
+/// The generator `SplitMix64`.
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
@@ -156,7 +156,7 @@ impl Group {
         let streams = drawn_streams(numbers, shared, sms);
         let counters = 1 + numbers.below(3);
         let mut kernels: Vec<Kernel> = Vec::new();
-        for _ in 0..1 + numbers.below(4) {
+        for _ in 0..=numbers.below(4) {
             kernels.push(drawn_kernel(numbers, counters));
         }
         let mut group = Self { shared, sms, kernels, streams, threads: Vec::new() };
@@ -202,15 +202,15 @@ impl Group {
                 by_stream[to].insert(before, Step::Wait(0, to));
             }
         }
-        for stream in 0..self.streams.len() {
+        for (stream, steps) in by_stream.iter_mut().enumerate() {
             if numbers.is_one_in(6) {
-                let (at, counter) = (numbers.below(by_stream[stream].len() + 1), numbers.below(counters));
+                let (at, counter) = (numbers.below(steps.len() + 1), numbers.below(counters));
                 let step = if numbers.is_one_in(2) {
                     Step::WaitValue(counter, 0, stream)
                 } else {
                     Step::WriteValue(counter, 0, stream)
                 };
-                by_stream[stream].insert(at, step);
+                steps.insert(at, step);
             }
         }
         // A counter of "until" has somebody who sets it, mostly.

@@ -1,5 +1,5 @@
-//! All states of a small group by the rules alone: every block by itself, on any SM with room, hosts and streams step by
-//! step in any order, and blocks assigned once all that happens at an instant has happened.
+//! All states of a small group by the rules alone: every block by itself, on any SM with room, hosts and streams step
+//! by step in any order, and blocks assigned once all that happens at an instant has happened.
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -321,7 +321,6 @@ impl<'a> Threads<'a> {
         thread.point = Point::Step(step + 1);
         let iteration = thread.iteration;
         match *what {
-            Step::Allocate => {}
             Step::Launch(kernel, stream) => {
                 thread.last = Some(gpu.submit(OperationKind::Kernel(kernel), stream, index, iteration));
             }
@@ -342,7 +341,7 @@ impl<'a> Threads<'a> {
                 thread.last = Some(gpu.submit(OperationKind::WriteValue(value), stream, index, iteration));
             }
             Step::AwaitValue(value) if !gpu.has_reached(value) => thread.state = State::AwaitsValue(value),
-            Step::AwaitValue(_) => {}
+            Step::Allocate | Step::AwaitValue(_) => {}
             Step::SetValue(value) => gpu.write(value),
             Step::SynchronizeEvent(event) => {
                 let record = gpu.last_record(event).into_iter().collect();

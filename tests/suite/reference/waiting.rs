@@ -193,7 +193,9 @@ impl ReferenceGpu<'_> {
         };
         let free: Vec<usize> = self.memory.blocks.iter().copied().filter(goes_on).collect();
         self.memory.blocks.retain(|wave| !free.contains(wave));
-        free.into_iter().for_each(|wave| self.leave_point(wave));
+        for wave in free {
+            self.leave_point(wave);
+        }
     }
 
     /// Whether every block on the GPU waits for good, as far as only the GPU counts, and no other one fits.

@@ -280,24 +280,25 @@ impl<'s> Reader<'s> {
         let blocks = u64::from(known.blocks);
         let mut passes = Vec::new();
         let barriers = self.next_counter;
-        for (place, point) in known.synchronization().into_iter().flat_map(|all| all.points.iter().enumerate()) {
+        let mut blocks_at_barrier = 0;
+        for point in known.synchronization().into_iter().flat_map(|all| all.points.iter()) {
             match point.action {
                 PointAction::Signal(counter) => passes.push(Pass::Signal(counter.index())),
                 PointAction::Wait(wanted) => passes.push(Pass::Await(wanted.counter.index(), wanted.value)),
                 PointAction::GridSync => {
-                    let before = known.synchronization().map_or(0, |all| all.barriers_before(place));
-                    passes.extend([Pass::Signal(barriers), Pass::Await(barriers, (before + 1) * blocks)]);
+                    blocks_at_barrier += blocks;
+                    passes.extend([Pass::Signal(barriers), Pass::Await(barriers, blocks_at_barrier)]);
                 }
             }
         }
-        self.next_counter +=
-            usize::from(passes.iter().any(|pass| matches!(pass, Pass::Signal(own) if *own == barriers)));
+        self.next_counter += usize::from(blocks_at_barrier > 0);
         let is_cooperative = known.synchronization().is_some_and(|all| all.is_cooperative);
         let (owner, level) = (catalogue.owner_of_queues(stream), spec.level());
         Some(Launch { kernel, blocks, is_cooperative, passes, owner, level })
     }
 
-    /// What threads wait for that they have recorded or submitted themselves, and what of others: that depends on times.
+    /// What threads wait for that they have recorded or submitted themselves, and what of others, which depends on
+    /// times.
     fn join_threads(&mut self) {
         let items = &mut self.program.items;
         for (event, waits) in &self.all_waits {

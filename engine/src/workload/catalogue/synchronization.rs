@@ -34,7 +34,7 @@ impl Catalogue {
         Ok(id)
     }
 
-    /// Adds a value of a counter, or finds it.
+    /// Adds a value of a counter.
     ///
     /// # Errors
     /// [`WorkloadError::NoCounter`] and [`WorkloadError::TooMany`].
@@ -42,11 +42,8 @@ impl Catalogue {
         if value.counter.index() >= self.counters.len() {
             return Err(WorkloadError::NoCounter);
         }
-        let known = self.values.iter().position(|known| *known == value);
-        let id = ValueId(next(known.unwrap_or(self.values.len()))?);
-        if known.is_none() {
-            self.values.push(value);
-        }
+        let id = ValueId(next(self.values.len())?);
+        self.values.push(value);
         Ok(id)
     }
 

@@ -39,8 +39,9 @@ struct SynchronizedWave {
     /// How long they run without waiting, and how long they have.
     run: Duration,
     progress: Duration,
-    /// The point that they come to next, or are at.
+    /// The point that they come to next, or are at, and the barriers of their grid that they have come to.
     next: usize,
+    barriers: u64,
     /// How long they have waited, on the clock of their context.
     stood: Duration,
     /// Since when they wait at a point, and the same on that clock.
@@ -76,6 +77,7 @@ impl SmBackend {
             run,
             progress: Duration::ZERO,
             next: 0,
+            barriers: 0,
             stood: Duration::ZERO,
             since: None,
             parts: parts.to_vec(),
@@ -111,11 +113,12 @@ impl SmBackend {
     /// Blocks have come to their next point.
     pub(super) fn come_to_point<O: Observer>(&mut self, place: u32, context: &mut BackendContext<'_, O>) {
         let Some((kernel, point)) = self.point_of(place, context) else { return };
-        let Some(wave) = self.synchronized.waves.get(&place) else { return };
+        let Some(wave) = self.synchronized.waves.get_mut(&place) else { return };
         let blocks = u64::from(wave.block.1);
         match point.action {
             PointAction::Signal(counter) => context.counters.add(counter, blocks),
             PointAction::GridSync => {
+                wave.barriers += 1;
                 self.kernels[kernel as usize].arrived += blocks;
                 self.synchronized.has_arrived = true;
             }
@@ -175,9 +178,8 @@ impl SmBackend {
             PointAction::Wait(wanted) => context.counters.has_reached(wanted),
             PointAction::GridSync => {
                 let kernel = &self.kernels[kernel as usize];
-                let next = self.synchronized.waves.get(&place).map_or(0, |wave| wave.next);
-                let before = synchronization(kernel.kernel, context).map_or(0, |all| all.barriers_before(next));
-                kernel.arrived >= (before + 1) * u64::from(kernel.blocks)
+                let barriers = self.synchronized.waves.get(&place).map_or(0, |wave| wave.barriers);
+                kernel.arrived >= barriers * u64::from(kernel.blocks)
             }
         }
     }
