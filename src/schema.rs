@@ -210,7 +210,7 @@ fn property(option: &ScenarioOption) -> Value {
             json!({"type": "string", "pattern": r"^\s*[+]?[0-9]+\s*\.\.\s*[+]?[0-9]+\s*$"})
         }
         OptionKind::OneOf(names, _) => json!({"enum": names()}),
-        OptionKind::Names(_) => json!({"type": "array", "items": {"type": "string"}}),
+        OptionKind::Names(_) | OptionKind::Lists(_) => json!({"type": "array", "items": {"type": "string"}}),
         OptionKind::Name(_) | OptionKind::Frequency(_) | OptionKind::File(_) => json!({"type": "string"}),
         OptionKind::TimeOf(_) => by_name(time()),
         OptionKind::TimeAboveZeroOf(_) => by_name(positive_time()),

@@ -22,6 +22,7 @@
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | whether kernels that wait on the GPU can stand still | [`judge_progress()`] |
+//! | how large a grid may be so that nothing can | [`largest_grid()`] |
 //! | analysed against simulated | [`compare()`] |
 //! | whether a run keeps what is claimed of all runs | [`Analysis::check_run()`], in each of the above that knows both |
 //! | how each kernel fills the GPU when it runs alone | [`occupancy_of_scenario()`] |
@@ -42,6 +43,7 @@ mod job_bounds;
 mod job_set;
 mod jobs;
 mod ladder;
+mod largest_grid;
 mod launch_orders;
 mod merged_resources;
 mod merged_sm;
@@ -73,6 +75,7 @@ pub use jobs::{AnalysedJob, jobs_of};
 #[doc(hidden)]
 pub use ladder::ladder_of_runs;
 pub use ladder::{Ladder, LadderRow, Rung, RungVerdict, ladder};
+pub use largest_grid::{LargestGrid, largest_grid};
 pub use launch_orders::{LaunchOrders, Method, OrderedKernel, OrdersError, launch_orders, orders_to_try};
 #[doc(hidden)]
 pub use merged_resources::{MergedResources, PooledKernel, needs, pool};

@@ -12,6 +12,7 @@ use crate::formats::Page;
 use crate::proven::OrMost;
 use crate::time::Duration;
 use crate::trace::Rule;
+pub use analysis::largest_grid::LargestGridReport;
 pub use analysis::progress::ProgressReport;
 pub use analysis::verdicts::{JobSetReport, LadderReport};
 pub use analysis::{AnalysisReport, BoundedResponses, SporadicReport};

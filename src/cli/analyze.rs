@@ -1,5 +1,7 @@
 //! `gpusched analyze`, and its options of the search for runs that miss deadlines.
 
+mod largest_grid;
+
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,7 @@ use super::run_options::RunOptions;
 use super::several::{self, Part};
 use super::written::{write_bytes, write_whole};
 use super::{Answer, ending, input};
+use largest_grid::LargestGridOptions;
 
 /// Operations whose simulation takes some milliseconds.
 const MANY_OPERATIONS: u64 = 4_096;
@@ -70,6 +73,8 @@ pub(crate) struct Analyze {
     /// --check asks that none can hang
     #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "ladder", "slack", "order", "certificate"])]
     progress: bool,
+    #[command(flatten)]
+    largest_grid: LargestGridOptions,
     /// Also search, for each stream and host with a deadline, the slack: how much longer all its blocks, copies and CPU
     /// work may take while all that is proven stays proven
     #[arg(long, conflicts_with_all = ["sporadic", "ladder"])]
@@ -135,6 +140,11 @@ impl Analyze {
             ("--witness", self.search.witness.as_deref().is_some()),
             ("--certificate", self.certificate.is_some()),
         ])?;
+        if self.largest_grid.is_given() {
+            let scenarios = files.paths.iter().map(|path| run.read_before_changes(path));
+            let scenarios = scenarios.collect::<anyhow::Result<_>>()?;
+            return files.run(scenarios, 1, self.format, |scenario, part| self.largest_grid.run(&scenario, part));
+        }
         let scenarios = files.paths.iter().map(|path| run.read_with_demands(path));
         let mut scenarios: Vec<_> = scenarios.collect::<anyhow::Result<_>>()?;
         if let Some(order) = self.order {

@@ -274,6 +274,8 @@ const TABLE: &[Need] = &[
     need(&["study plot"], &["x", "y"], Needs::Option(&["figure"])),
     need(&["figures"], &["format"], Needs::Option(&["check"])),
     need(&["figures"], &["time_limit", "check"], Needs::Option(&["only"])),
+    need(&["analyze"], &["largest_grid"], Needs::Option(&["progress"])),
+    need(&["analyze"], &["largest_grid_on"], Needs::Option(&["largest_grid"])),
     need(&["analyze"], &["jitter"], Needs::Option(&["sporadic"])),
     need(&["analyze"], &["allow_unchecked"], Needs::Option(&["check"])),
 ];

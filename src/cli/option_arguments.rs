@@ -94,7 +94,7 @@ fn argument(option: &'static ScenarioOption, flag: &'static str) -> Arg {
     };
     let (action, repeated) = match option.kind {
         OptionKind::Names(_) => (ArgAction::Append, ""),
-        kind if kind.is_by_name() => (ArgAction::Append, "; may be repeated"),
+        kind if kind.is_by_name() || matches!(kind, OptionKind::Lists(_)) => (ArgAction::Append, "; may be repeated"),
         _ => (ArgAction::Set, ""),
     };
     arg.value_name(option.value_name).help(format!("{}{repeated}", option.help)).action(action)
@@ -219,6 +219,10 @@ impl OptionValue for Word<'_> {
 
     fn texts(&self) -> Result<Vec<String>, String> {
         Ok(self.as_text()?.split(',').map(str::to_owned).collect())
+    }
+
+    fn lists(&self) -> Result<Vec<String>, String> {
+        Ok(vec![self.text()?])
     }
 
     fn entries(&self) -> Result<Vec<(String, Self)>, String> {

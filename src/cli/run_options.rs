@@ -127,6 +127,15 @@ impl RunOptions {
         ending::per_input(|| self.made(&Self::input_from(path)?, LogUse::Unused))
     }
 
+    /// Reads one of the scenarios as it is before changes, which come with it.
+    pub(crate) fn read_before_changes(&self, path: &Path) -> anyhow::Result<(Scenario, WhatIf)> {
+        ending::per_input(|| {
+            let mut options = self.options()?;
+            let changes = std::mem::take(&mut options.changes);
+            Ok((Self::input_from(path)?.scenario(&options)?, changes))
+        })
+    }
+
     /// Makes a scenario of the input, whatever it is, and changes it as the user wants.
     pub(crate) fn scenario(&self, input: &Input, logs: LogUse) -> anyhow::Result<Scenario> {
         Ok(self.made(input, logs)?.0)

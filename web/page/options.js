@@ -119,6 +119,7 @@ class OptionFields {
 function valueOf(kind, text) {
   const typed = text.trim();
   if (kind.startsWith("number") && /^-?\d{1,15}$/.test(typed)) return 0 + Number(typed);
+  if (kind === "lists") return typed === "" ? [] : [typed];
   if (kind === "names") return typed.split(",").map((name) => name.trim()).filter((name) => name !== "");
   return typed;
 }

@@ -1,6 +1,8 @@
 //! What if: a scenario with other priorities, block times, grids, clusters, streams, masks or connections, or with
 //! longer jobs of one host thread.
 
+mod grid_barrier;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
@@ -30,6 +32,8 @@ pub struct WhatIf {
     pub blocks: Vec<(String, u32)>,
     /// Kernels and of how many blocks their clusters are; 1: their blocks come in none.
     pub clusters: Vec<(String, u32)>,
+    /// Lists of kernels, with commas between: no block of one ends before all blocks of all of its list have begun.
+    pub grid_barriers: Vec<String>,
     /// Streams and the SMs that they must not use.
     pub sm_masks: Vec<(String, SmMask)>,
     /// Hardware channels that streams share (`CUDA_DEVICE_MAX_CONNECTIONS`).
@@ -142,6 +146,9 @@ impl Scenario {
             let to = self.stream_named(option("set_stream"), stream)?;
             self.move_kernel(kernel, to)?;
         }
+        for group in &changes.grid_barriers {
+            self.add_grid_barrier(group)?;
+        }
         Ok(self)
     }
 
@@ -180,7 +187,11 @@ impl Scenario {
     }
 
     /// Which kernels a name means.
-    fn kernels_named(&self, option: CalledOption<'static>, name: &str) -> Result<Vec<KernelId>, WhatIfError> {
+    pub(crate) fn kernels_named(
+        &self,
+        option: CalledOption<'static>,
+        name: &str,
+    ) -> Result<Vec<KernelId>, WhatIfError> {
         let all = (0..).map(KernelId).zip(self.kernels().iter());
         let meant = all.filter(|(_, kernel)| *kernel.name == *name || *kernel.title == *name);
         let meant: Vec<KernelId> = meant.map(|(id, _)| id).collect();

@@ -1,5 +1,6 @@
 //! What was concluded of one scenario without running it, with releases that are known or not.
 
+pub(super) mod largest_grid;
 pub(super) mod merged_sm;
 pub(super) mod progress;
 pub(super) mod verdicts;

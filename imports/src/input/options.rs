@@ -99,6 +99,8 @@ pub enum OptionKind {
     Name(SetOption<String>),
     /// Any names, told one by one.
     Names(SetOption<String>),
+    /// Lists of names, each a text with commas in it, told one by one.
+    Lists(SetOption<String>),
     /// A frequency.
     Frequency(SetOption<Frequency>),
     /// A file; of a device also the name of a built-in one.
@@ -168,6 +170,7 @@ impl ScenarioOption {
             OptionKind::Flag(_) => json!(true),
             OptionKind::Number(..) => number(value),
             OptionKind::Names(_) => json!(value.split(',').collect::<Vec<_>>()),
+            OptionKind::Lists(_) => json!([value]),
             OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => json!({name: number(value)}),
             kind if kind.is_by_name() => json!({name: value}),
             _ => json!(value),

@@ -100,6 +100,7 @@ impl OptionChoice {
             OptionKind::OneOf(..) => "choice",
             OptionKind::Number(..) => "number",
             OptionKind::Names(_) => "names",
+            OptionKind::Lists(_) => "lists",
             OptionKind::File(_) => "file",
             OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => "number-by-name",
             kind if kind.is_by_name() => "text-by-name",

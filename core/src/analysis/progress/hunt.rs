@@ -11,7 +11,7 @@ use crate::gpu::GpuOptions;
 use crate::hosts::{SimulateOptions, simulate_with};
 use crate::limits::count_turn;
 use crate::run::{Standstill, StillWait, Summary};
-use crate::scenario::Scenario;
+use crate::scenario::{HostThread, Scenario};
 use crate::time::Duration;
 use crate::workload::{BlockTime, KernelId, OperationId, OperationKind, Placement, StreamId};
 
@@ -56,10 +56,18 @@ struct Variant {
 /// Looks for a run that stands still, in the scenario's own only or also in others; says how many were tried.
 pub(super) fn hunt(scenario: &Scenario, others: bool) -> (Option<HangingRun>, u64) {
     let (mut tried, mut operations) = (0, 0);
-    for variant in variants(scenario).take(if others { usize::MAX } else { 1 }) {
+    // A horizon that only ends the run may come before anything stands still.
+    let ends = |thread: &HostThread| thread.iterations.is_some() && !thread.is_cut;
+    let endless = scenario.horizon.filter(|_| others && scenario.threads.iter().all(ends));
+    let endless = endless.map(|_| Scenario { horizon: None, ..scenario.clone() });
+    let as_it_is = variants(scenario).take(usize::from(endless.is_some())).map(|variant| (scenario, variant));
+    let all = variants(scenario).take(if others { usize::MAX } else { 1 });
+    let all = all.map(|variant| (endless.as_ref().unwrap_or(scenario), variant));
+    for (of, variant) in as_it_is.chain(all) {
         count_turn();
         tried += 1;
-        if let Some(found) = try_variant(scenario, &variant, &mut operations) {
+        if let Some(mut found) = try_variant(of, &variant, &mut operations) {
+            found.changed.extend((of.horizon != scenario.horizon).then_some("how long it goes on"));
             return (Some(found), tried);
         }
         if operations > MOST_IN_ALL {

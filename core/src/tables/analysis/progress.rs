@@ -5,6 +5,7 @@ use crate::analysis::{
 };
 use crate::formats::{Column, DocumentWriter, Page, Report, Rows};
 use crate::run::StillWait;
+use crate::spelling::option;
 
 /// The verdicts of a scenario, group by group.
 #[derive(Debug)]
@@ -73,6 +74,8 @@ impl Report for ProgressReport {
     fn text(&self, page: &mut Page) {
         if self.0.groups.is_empty() {
             page.line("nothing waits on the GPU for what may come later: cannot hang");
+            let asked = option("grid_barrier").with("KERNEL");
+            page.line(&format!("{asked} asks what if blocks of a kernel wait for all blocks of it"));
             return;
         }
         page.trimmed_table(&columns(), self.rows());

@@ -2,8 +2,8 @@
 
 use super::OptionGroup::{Models, Profiles, Run, WhatIf};
 use super::OptionKind::{
-    DeadlineOf, File, Flag, Frequency, MaskOf, Name, NameOf, Names, Number, OneOf, Percents, PriorityOf, SizeOf, Time,
-    TimeAboveZero, TimeAboveZeroOf, TimeOf,
+    DeadlineOf, File, Flag, Frequency, Lists, MaskOf, Name, NameOf, Names, Number, OneOf, Percents, PriorityOf, SizeOf,
+    Time, TimeAboveZero, TimeAboveZeroOf, TimeOf,
 };
 use super::ScenarioOption;
 use crate::amalthea::TickBound;
@@ -141,6 +141,9 @@ options! {
         o.changes.clusters.push((name, size));
     }),
         "Let the blocks of KERNEL begin in clusters of N on SMs of one GPC, or with 1 each by itself (rule cluster)";
+    grid_barrier = "KERNEL,..." like "K1,mandelbrot": Lists(|o, kernels| o.changes.grid_barriers.push(kernels)),
+        "Take it that no block of these kernels ends before all blocks of all of them have begun: of one kernel at a \
+         barrier of each launch's grid, of several, which are launched once each, together";
     sm_mask = "STREAM=MASK" like "stream 7=0xf0": MaskOf(|o, stream, mask| o.changes.sm_masks.push((stream, mask))),
         "Keep STREAM off the SMs of these TPCs, as in a scenario's `sm_mask`";
     connections = "N" like "8":

@@ -40,6 +40,11 @@ pub trait OptionValue: Sized {
     /// A list of texts.
     fn texts(&self) -> Result<Vec<String>, Self::Error>;
 
+    /// Texts, each of which is a list.
+    fn lists(&self) -> Result<Vec<String>, Self::Error> {
+        self.texts()
+    }
+
     /// Values by name; each name stands once.
     fn entries(&self) -> Result<Vec<(String, Self)>, Self::Error>;
 
@@ -78,6 +83,11 @@ type Set = Arc<dyn Fn(&mut ScenarioOptions) + Send + Sync>;
 /// One value for one place.
 fn one<T: Clone + Send + Sync + 'static>(value: T, set: SetOption<T>) -> Set {
     Arc::new(move |options| set(options, value.clone()))
+}
+
+/// Values for one place, one by one.
+fn each(values: Vec<String>, set: SetOption<String>) -> Set {
+    Arc::new(move |options| values.iter().cloned().for_each(|value| set(options, value)))
 }
 
 /// Values by name, each for its own place.
@@ -166,10 +176,8 @@ impl ScenarioOption {
                 Arc::new(move |options: &mut ScenarioOptions| set(options, &name))
             }
             OptionKind::Name(set) => one(value.text()?, set),
-            OptionKind::Names(set) => {
-                let names = value.texts()?;
-                Arc::new(move |options: &mut ScenarioOptions| names.iter().cloned().for_each(|name| set(options, name)))
-            }
+            OptionKind::Names(set) => each(value.texts()?, set),
+            OptionKind::Lists(set) => each(value.lists()?, set),
             OptionKind::Frequency(set) => one(parsed(value, frequency)?, set),
             OptionKind::File(set) => one(value.file()?, set),
             OptionKind::TimeOf(set) => by_name(value, V::time, set)?,
