@@ -30,8 +30,8 @@ pub use durations::{BlockTimeSource, EstimatedBlockTime};
 pub(crate) use formats::uncompressed;
 #[doc(hidden)]
 pub use gpu_profile::{
-    CallKind, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream, SyncKind,
-    short_name,
+    CallKind, HostCall, LaunchType, ProfileFormat, ProfiledKernel, ProfiledKind, ProfiledOperation, ProfiledStream,
+    SyncKind, short_name,
 };
 pub use gpu_profile::{GpuProfile, GpuProfileError};
 #[doc(hidden)]

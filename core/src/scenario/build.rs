@@ -442,7 +442,8 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// What is known of the scenario so far.
-    pub(super) fn so_far(&self) -> &Scenario {
+    #[doc(hidden)]
+    pub fn so_far(&self) -> &Scenario {
         &self.scenario
     }
 

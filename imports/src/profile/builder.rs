@@ -7,8 +7,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::gpu_profile::{
-    CallKind, GpuProfile, GpuProfileError, HostCall, ProfileFormat, ProfiledKind, ProfiledOperation, ProfiledStream,
-    ProfiledSync, ProfiledThread, SyncKind,
+    CallKind, GpuProfile, GpuProfileError, HostCall, LaunchType, ProfileFormat, ProfiledKind, ProfiledOperation,
+    ProfiledStream, ProfiledSync, ProfiledThread, SyncKind,
 };
 use crate::proven::OrMost;
 
@@ -31,6 +31,8 @@ pub(super) struct ProfileBuilder<'a> {
     operations: Vec<(ProfiledOperation, u64, Option<u64>)>,
     calls: Vec<(u64, HostCall)>,
     syncs: Vec<RawSync>,
+    /// Process and correlation of calls that launch kernels all of whose blocks begin together.
+    cooperative: BTreeSet<(u64, u64)>,
     /// Hardware channels that kernels name.
     channels: BTreeSet<u32>,
 }
@@ -72,6 +74,7 @@ impl<'a> ProfileBuilder<'a> {
             operations: Vec::new(),
             calls: Vec::new(),
             syncs: Vec::new(),
+            cooperative: BTreeSet::new(),
             channels: BTreeSet::new(),
         }
     }
@@ -166,7 +169,11 @@ impl<'a> ProfileBuilder<'a> {
         self.operations.push((operation, process, correlation));
     }
 
-    pub(super) fn call(&mut self, process: u64, call: HostCall) {
+    /// A call of a function of this name.
+    pub(super) fn call(&mut self, process: u64, function: &str, call: HostCall) {
+        if CallKind::is_cooperative(function) {
+            self.cooperative.insert((process, call.correlation));
+        }
         self.calls.push((process, call));
     }
 
@@ -198,9 +205,13 @@ impl<'a> ProfileBuilder<'a> {
             call_of.entry((*process, call.correlation)).or_insert(number(index));
         }
         let find = |process: u64, correlation: Option<u64>| call_of.get(&(process, correlation?)).copied();
-        let operations = self.operations.into_iter().map(|(operation, process, correlation)| ProfiledOperation {
-            call: find(process, correlation),
-            ..operation
+        let operations = self.operations.into_iter().map(|(mut operation, process, correlation)| {
+            if let (ProfiledKind::Kernel(kernel), Some(correlation)) = (&mut operation.kind, correlation)
+                && self.cooperative.contains(&(process, correlation))
+            {
+                kernel.launch = LaunchType::Cooperative;
+            }
+            ProfiledOperation { call: find(process, correlation), ..operation }
         });
         let syncs = self.syncs.iter().map(|sync| ProfiledSync {
             call: find(sync.process, sync.correlation),

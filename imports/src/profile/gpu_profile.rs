@@ -215,6 +215,20 @@ pub struct ProfiledKernel {
     pub shape: BlockShape,
     /// Occupancy that the profiler estimated \[percent\].
     pub recorded_occupancy: Option<f64>,
+    /// How it was launched.
+    pub launch: LaunchType,
+}
+
+/// How a kernel was launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LaunchType {
+    /// As most are, for all that the profile says.
+    #[default]
+    Regular,
+    /// All of its blocks began together (`cudaLaunchCooperativeKernel`).
+    Cooperative,
+    /// The profile has a number for it, and does not say what that means.
+    Unknown,
 }
 
 impl ProfiledKernel {
@@ -299,11 +313,27 @@ pub enum CallKind {
 }
 
 impl CallKind {
+    /// A function's name without the version that Nsight Systems appends to it.
+    fn base(function: &str) -> &str {
+        let base = function.split_once("_v").map_or(function, |(base, _)| base);
+        base.strip_suffix("_ptsz").or_else(|| base.strip_suffix("_ptds")).unwrap_or(base)
+    }
+
+    /// Whether the function launches kernels all of whose blocks begin together.
+    pub(crate) fn is_cooperative(function: &str) -> bool {
+        matches!(
+            Self::base(function),
+            "cudaLaunchCooperativeKernel"
+                | "cudaLaunchCooperativeKernelMultiDevice"
+                | "cuLaunchCooperativeKernel"
+                | "cuLaunchCooperativeKernelMultiDevice"
+        )
+    }
+
     /// Tells by the name of the function, with or without the version that Nsight Systems appends to it. What is not
     /// known counts as asynchronous.
     pub(crate) fn of(function: &str) -> Self {
-        let base = function.split_once("_v").map_or(function, |(base, _)| base);
-        let base = base.strip_suffix("_ptsz").or_else(|| base.strip_suffix("_ptds")).unwrap_or(base);
+        let base = Self::base(function);
         match base {
             "cudaDeviceSynchronize" | "cudaThreadSynchronize" | "cuCtxSynchronize" | "cudaFree" | "cuMemFree" => {
                 Self::DeviceSync

@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::durations::{BlockTimeCounts, BlockTimeSource};
-use super::gpu_profile::{GpuProfile, GpuProfileError, ProfiledKernel, ProfiledKind, ProfiledOperation, short_name};
+use super::gpu_profile::{
+    GpuProfile, GpuProfileError, LaunchType, ProfiledKernel, ProfiledKind, ProfiledOperation, short_name,
+};
 use super::host_threads::{self, Submitted};
 use super::kernel_medians::Learned;
 use super::rescale::{Rescaled, Scale};
@@ -18,7 +20,8 @@ use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::words::counted;
 use crate::workload::{
-    BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, numbered_stream,
+    BlockClock, BlockTime, Copy, CopyId, Kernel, KernelId, ProcessId, StreamId, StreamSpec, Synchronization,
+    numbered_stream,
 };
 
 /// A stream of the scenario.
@@ -126,7 +129,7 @@ impl GpuProfile {
                     // Every kernel of this GPU has one.
                     let Some(time) = times.get(index as usize).copied().flatten() else { continue };
                     work.count(self, (&kernel, operation.duration_ns), time.source, scale, chosen);
-                    let id = work.kernel(self, &kernel, time.block_ns, &mut builder).map_err(refuse)?;
+                    let id = work.kernel(self, (&kernel, stream), time.block_ns, &mut builder).map_err(refuse)?;
                     Step::Launch(id, stream)
                 }
                 ProfiledKind::Copy { direction, bytes, .. } => {
@@ -344,13 +347,20 @@ fn stem(file: &str) -> String {
     name.split('.').find(|part| !part.is_empty()).unwrap_or(name).to_owned()
 }
 
+/// What equal kernels have in common: function, blocks, what one takes, its time \[ns\], whether all begin together.
+type KernelKey = (u32, u32, BlockShape, u64, bool);
+
 /// Kernels and copies made known so far: equal ones are one.
 #[derive(Default)]
 struct Work {
-    kernels: FxHashMap<(u32, u32, BlockShape, u64), KernelId>,
+    kernels: FxHashMap<KernelKey, KernelId>,
     known_copies: FxHashMap<Copy, CopyId>,
     known_memsets: FxHashMap<Duration, KernelId>,
     block_times: BlockTimeCounts,
+    /// Launches by function that are cooperative, that would be if the device held them, and of a type that is not known.
+    cooperative: BTreeMap<u32, u64>,
+    too_large: BTreeMap<u32, u64>,
+    unknown_type: BTreeMap<u32, u64>,
     /// Launches that keep their recorded time, by function.
     as_recorded: BTreeMap<u32, u64>,
     rescaled: Rescaled,
@@ -401,15 +411,38 @@ impl Work {
     fn kernel(
         &mut self,
         profile: &GpuProfile,
-        kernel: &ProfiledKernel,
+        (kernel, stream): (&ProfiledKernel, StreamId),
         block_ns: u64,
         builder: &mut ScenarioBuilder<'_>,
     ) -> Result<KernelId, String> {
         self.launches += 1;
-        let key = (kernel.function, kernel.blocks, kernel.shape, block_ns);
-        if let Some(known) = self.kernels.get(&key) {
-            return Ok(*known);
-        }
+        let is_cooperative = kernel.launch == LaunchType::Cooperative;
+        let key = (kernel.function, kernel.blocks, kernel.shape, block_ns, is_cooperative);
+        let id = match self.kernels.get(&key) {
+            Some(known) => *known,
+            None => self.new_kernel(profile, (kernel, stream), key, builder)?,
+        };
+        // One that ran where it was recorded may have more blocks than this device holds.
+        let begins_together =
+            builder.so_far().kernels().get(id.index()).is_some_and(|own| own.synchronization().is_some());
+        let launches = match kernel.launch {
+            LaunchType::Regular => return Ok(id),
+            LaunchType::Unknown => &mut self.unknown_type,
+            LaunchType::Cooperative if begins_together => &mut self.cooperative,
+            LaunchType::Cooperative => &mut self.too_large,
+        };
+        *launches.entry(kernel.function).or_insert(0) += 1;
+        Ok(id)
+    }
+
+    fn new_kernel(
+        &mut self,
+        profile: &GpuProfile,
+        (kernel, stream): (&ProfiledKernel, StreamId),
+        key: KernelKey,
+        builder: &mut ScenarioBuilder<'_>,
+    ) -> Result<KernelId, String> {
+        let (.., block_ns, is_cooperative) = key;
         let name = profile.name_of(kernel);
         let added = builder.add_kernel(Kernel {
             title: short_name(name).into(),
@@ -421,6 +454,10 @@ impl Work {
             sm_mask: None,
         });
         let id = added.map_err(|error| format!("kernel {:?}: {error}", short_name(name)))?;
+        if is_cooperative && kernel.blocks <= builder.so_far().catalogue.most_resident(id, stream) {
+            let together = Synchronization { is_cooperative, ..Synchronization::default() };
+            builder.set_synchronization(id, together).map_err(|error| error.to_string())?;
+        }
         self.kernels.insert(key, id);
         Ok(id)
     }
@@ -485,6 +522,18 @@ impl Work {
                 counted(self.block_times.recorded, "kernel"),
                 profile.most_launched(&self.as_recorded)
             ));
+        }
+        for (launches, what) in [
+            (&self.cooperative, "launched cooperatively: all blocks begin together"),
+            (
+                &self.too_large,
+                "launched cooperatively with more blocks than this device holds: they begin one by one here",
+            ),
+            (&self.unknown_type, "launched in a way that the file only has a number for: as others here"),
+        ] {
+            if !launches.is_empty() {
+                builder.note(format!("{what}: {}", profile.most_launched(launches)));
+            }
         }
         if scale.goes_by_names() {
             builder.note(self.rescaled.note(profile));

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::builder::{ProfileBuilder, RawSync, TOO_LARGE};
 use super::gpu_profile::{
-    CallKind, GpuProfile, GpuProfileError, GpuProperties, HostCall, ProfileFormat, ProfiledKernel, ProfiledKind,
-    SyncKind,
+    CallKind, GpuProfile, GpuProfileError, GpuProperties, HostCall, LaunchType, ProfileFormat, ProfiledKernel,
+    ProfiledKind, SyncKind,
 };
 use crate::device::{BlockShape, ComputeCapability, CopyDirection, Sided};
 use crate::limits::count_turn;
@@ -119,7 +119,17 @@ fn kernels(
         .chain(["registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"])
         .chain(["staticSharedMemory", "dynamicSharedMemory"])
         .collect();
-    let optional = ["correlationId", "globalPid", "demangledName", "shortName"];
+    let optional = ["correlationId", "globalPid", "demangledName", "shortName", "launchType"];
+    // CUPTI's own numbers are others, so that only names tell.
+    let mut launch_types: FxHashMap<i64, LaunchType> = FxHashMap::default();
+    for_each(database, "ENUM_CUDA_KERNEL_LAUNCH_TYPE", &["id", "name"], &[], |row| {
+        let known = match row.text(1) {
+            Some(name) if name.contains("COOPERATIVE") => LaunchType::Cooperative,
+            Some(name) if name.contains("REGULAR") => LaunchType::Regular,
+            _ => return,
+        };
+        launch_types.extend(row.whole(0).map(|number| (number, known)));
+    })?;
     let mut known: FxHashMap<i64, u32> = FxHashMap::default();
     for_each(database, KERNELS, &needed, &optional, |row| {
         let stated = || {
@@ -135,10 +145,13 @@ fn kernels(
             return builder.leave_out(TOO_LARGE);
         };
         let shape = BlockShape { threads, registers_per_thread, shared_memory_bytes };
+        let launch = row
+            .whole(18)
+            .map_or(LaunchType::Regular, |number| launch_types.get(&number).copied().unwrap_or(LaunchType::Unknown));
         let name = row.whole(16).or(row.whole(17)).unwrap_or(-1);
         let text = || strings.get(&name).map_or("unnamed kernel", String::as_str);
         let function = *known.entry(name).or_insert_with(|| builder.function_named(text()));
-        let kernel = ProfiledKernel { function, blocks, shape, recorded_occupancy: None };
+        let kernel = ProfiledKernel { function, blocks, shape, recorded_occupancy: None, launch };
         operation(row, 14, ProfiledKind::Kernel(kernel), builder);
     })
 }
@@ -178,7 +191,7 @@ fn calls(
         let named = || builder.thread_numbered(process, global.cast_unsigned() & 0xFF_FFFF);
         let thread = *threads.entry(global).or_insert_with(named);
         let name = row.whole(2).and_then(|id| strings.get(&id)).map_or("", String::as_str);
-        builder.call(process, HostCall { thread, start_ns, end_ns, correlation, kind: CallKind::of(name) });
+        builder.call(process, name, HostCall { thread, start_ns, end_ns, correlation, kind: CallKind::of(name) });
     })
 }
 

@@ -4,7 +4,9 @@
 use csv::StringRecord;
 
 use super::builder::ProfileBuilder;
-use super::gpu_profile::{GpuProfile, GpuProfileError, GpuProperties, ProfileFormat, ProfiledKernel, ProfiledKind};
+use super::gpu_profile::{
+    GpuProfile, GpuProfileError, GpuProperties, LaunchType, ProfileFormat, ProfiledKernel, ProfiledKind,
+};
 use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::limits::end_if_stopped;
 use crate::time::Decimal;
@@ -132,7 +134,13 @@ impl Columns {
             };
             let blocks = count(self.grid, Sided::Grid)?;
             let function = builder.function_named(numbered(name, '[', ']').0);
-            ProfiledKind::Kernel(ProfiledKernel { function, blocks, shape, recorded_occupancy: None })
+            ProfiledKind::Kernel(ProfiledKernel {
+                function,
+                blocks,
+                shape,
+                recorded_occupancy: None,
+                launch: LaunchType::default(),
+            })
         };
         builder.operation(times, stream, None, kind);
         Ok(())

@@ -326,3 +326,18 @@ fn short_names_are_those_of_the_functions() {
         assert_eq!(short_name(whole), short);
     }
 }
+
+#[test]
+fn kernels_are_cooperative_by_the_call_that_launched_them() {
+    let one = r#"{"ph": "X", "cat": "kernel", "name": "g", "pid": 0, "tid": 7, "ts": 10, "dur": 5, "args": {"device": 0,
+        "context": 1, "stream": 7, "correlation": 1, "registers per thread": 32, "shared memory": 0, "grid": [216, 1, 1],
+        "block": [1024, 1, 1]}}"#;
+    let imported = |name: &str| import(&[one.to_owned(), call(name, 0, 2, 1)], Launches::Host, &ReadOptions::default());
+    let cooperative = |name: &str| {
+        let kernels = imported(name).scenario.kernels().iter().next().cloned().expect("there is one");
+        kernels.synchronization().is_some_and(|all| all.is_cooperative)
+    };
+    assert!(cooperative("cudaLaunchCooperativeKernel") && cooperative("cuLaunchCooperativeKernel"));
+    assert!(!cooperative("cudaLaunchKernel"));
+    assert_eq!(starts(&imported("cudaLaunchCooperativeKernel").scenario).len(), 1);
+}

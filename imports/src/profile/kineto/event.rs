@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::device::{BlockShape, CopyDirection, Sided};
 use crate::profile::builder::{ProfileBuilder, RawSync, TOO_LARGE};
-use crate::profile::gpu_profile::{CallKind, HostCall, ProfiledKernel, ProfiledKind, SyncKind};
+use crate::profile::gpu_profile::{CallKind, HostCall, LaunchType, ProfiledKernel, ProfiledKind, SyncKind};
 use crate::time::{Decimal, DecimalError};
 
 /// Why kernels of other makers' GPUs are left out.
@@ -89,7 +89,7 @@ impl<'a> Event<'a> {
         let function = builder.function(name.get(), || text(name).into());
         let recorded_occupancy =
             arguments.occupancy.and_then(|raw| raw.get().trim_matches('"').parse().ok()).filter(|&o: &f64| o >= 0.0);
-        let kernel = ProfiledKernel { function, blocks, shape, recorded_occupancy };
+        let kernel = ProfiledKernel { function, blocks, shape, recorded_occupancy, launch: LaunchType::default() };
         if let Some(stream) = self.operation(times, arguments, ProfiledKind::Kernel(kernel), builder) {
             let priority = signed(arguments.priority).and_then(|priority| i32::try_from(priority).ok());
             builder.state_of_stream(stream, priority, whole_u32(arguments.channel));
@@ -134,7 +134,7 @@ impl<'a> Event<'a> {
         };
         let thread = builder.thread(pid.get(), tid.get());
         let end_ns = start_ns.saturating_add(duration);
-        builder.call(0, HostCall { thread, start_ns, end_ns, correlation, kind: CallKind::of(name) });
+        builder.call(0, name, HostCall { thread, start_ns, end_ns, correlation, kind: CallKind::of(name) });
     }
 
     fn sync((at_ns, _): (u64, u64), arguments: &Arguments<'a>, builder: &mut ProfileBuilder<'a>) {

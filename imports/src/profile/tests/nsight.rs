@@ -76,3 +76,33 @@ fn without_records_of_events_order_and_times_tell() {
     assert!(notes.contains("1 wait of one stream for an event of another, and the file does not say"), "{notes}");
     assert!(notes.contains("1 wait of the host for an event that the file does not name"), "{notes}");
 }
+
+#[test]
+fn launches_are_cooperative_by_the_name_that_the_export_gives_their_type() {
+    // CUPTI's own number for a cooperative launch is that of a regular one here.
+    let typed = "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN launchType INTEGER;
+        UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = CASE correlationId WHEN 1 THEN 2 WHEN 4 THEN 1 ELSE 9 END;";
+    let names = "CREATE TABLE ENUM_CUDA_KERNEL_LAUNCH_TYPE (id INTEGER, name TEXT, label TEXT);
+        INSERT INTO ENUM_CUDA_KERNEL_LAUNCH_TYPE VALUES (0, 'CUPTI_LAUNCH_TYPE_UNKNOWN', ''),
+            (1, 'CUPTI_LAUNCH_TYPE_REGULAR', ''), (2, 'CUPTI_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE', '');";
+    let of = |profile: &GpuProfile| {
+        let import = import(profile);
+        let kernels = import.scenario.kernels().iter();
+        let together: Vec<bool> = kernels.map(|kernel| kernel.synchronization().is_some()).collect();
+        (together, import.scenario.notes.join("; "))
+    };
+    let (together, notes) = of(&export(&(typed.to_owned() + names)));
+    assert_eq!(together[..2], [true, false]);
+    assert!(notes.contains("launched cooperatively: all blocks begin together: 1 of f"), "{notes}");
+    assert!(notes.contains("that the file only has a number for: as others here: 1 of f"), "{notes}");
+    let (together, notes) = of(&export(typed));
+    assert!(!together.contains(&true));
+    assert!(notes.contains("that the file only has a number for: as others here: 3 of f"), "{notes}");
+    let (_, notes) = of(&export(""));
+    assert!(!notes.contains("launched"), "{notes}");
+    // An A100 with 108 SMs holds 216 of these blocks.
+    let larger = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 217 WHERE correlationId = 1;";
+    let (together, notes) = of(&export(&(typed.to_owned() + names + larger)));
+    assert!(!together.contains(&true));
+    assert!(notes.contains("with more blocks than this device holds: they begin one by one here: 1 of f"), "{notes}");
+}
