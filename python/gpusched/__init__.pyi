@@ -101,6 +101,7 @@ class _Options(TypedDict, total=False):
     set_block_time: Mapping[str, _Time]
     set_blocks: Mapping[str, int]
     set_cluster: Mapping[str, int]
+    grid_barrier: Sequence[str]
     sm_mask: Mapping[str, str]
     connections: int | None
     channel_order: str | None

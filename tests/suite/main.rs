@@ -62,6 +62,7 @@ mod graham;
 mod graphs;
 #[cfg(target_os = "linux")]
 mod green_contexts;
+mod grid_barrier;
 mod hang;
 mod hang_brute_force;
 mod hang_hard_cases;

@@ -126,7 +126,7 @@ const fn python_type(kind: &OptionKind) -> &'static str {
         OptionKind::Number(..) => "int | None",
         OptionKind::Percents(_) => "str | tuple[int, int] | None",
         OptionKind::OneOf(..) | OptionKind::Name(_) | OptionKind::Frequency(_) => "str | None",
-        OptionKind::Names(_) => "Sequence[str]",
+        OptionKind::Names(_) | OptionKind::Lists(_) => "Sequence[str]",
         OptionKind::File(_) => "_Given | None",
         OptionKind::TimeOf(_) | OptionKind::TimeAboveZeroOf(_) | OptionKind::DeadlineOf(_) => "Mapping[str, _Time]",
         OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => "Mapping[str, int]",
