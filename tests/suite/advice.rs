@@ -25,6 +25,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("analysis/assumptions.rs", &["analyze"]),
     ("analysis/finish_bounds.rs", &["analyze", "compare", "orders"]),
     ("analysis/jobs.rs", &["analyze"]),
+    ("analysis/largest_grid.rs", &["analyze"]),
     ("analysis/search/affordable.rs", &["analyze"]),
     ("analysis/verdict.rs", &["analyze"]),
     ("amalthea/", SCENARIO),

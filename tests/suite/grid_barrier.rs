@@ -117,7 +117,7 @@ fn alone_the_largest_grid_is_what_fits_and_nothing_is_said_where_nothing_waits()
 
 #[test]
 fn a_stated_value_is_kept_so_that_smaller_grids_hang_as_well() {
-    // All 4 + 6 blocks have to begin; on 2 SMs 8 blocks of 512 threads fit.
+    // 8 blocks have to begin, of 4 + 4, and never do of 4 + 3. On 2 SMs 8 blocks of 512 threads fit.
     let kernel = |blocks: u32| {
         format!(
             r#"{{"blocks": {blocks}, "threads": 512, "duration": "1 ms", "signal": [{{"at": "start", "counter": "C"}}],
@@ -126,8 +126,7 @@ fn a_stated_value_is_kept_so_that_smaller_grids_hang_as_well() {
     };
     let kernels = format!(r#""A": {}, "B": {}"#, kernel(4), kernel(4));
     let of = read("tx2", &kernels, &[stream("A", ""), stream("B", "")].join(", "));
-    let largest = largest_grid(&of, &WhatIf::default(), "B").expect("there is such a kernel");
-    assert_eq!(largest.blocks.map(|blocks| blocks >= 4), Some(true));
+    assert_eq!(verdicts(of.clone(), &[]), [ProgressVerdict::CannotHang]);
     let fewer = WhatIf { blocks: vec![("B".to_owned(), 3)], ..WhatIf::default() };
     let fewer = judge_progress(&of.what_if(&fewer).expect("there is such a kernel"));
     assert_eq!(fewer.groups[0].verdict, ProgressVerdict::Hangs);
@@ -136,25 +135,21 @@ fn a_stated_value_is_kept_so_that_smaller_grids_hang_as_well() {
 #[test]
 fn the_command_lists_devices_and_says_why_one_cannot_run_it() {
     let file = "scenarios/hang/two-barriers.json";
-    let needs = gpusched(&["analyze", file, "--largest-grid", "grid A"]);
+    let needs = gpusched(&["analyze", file, "--largest-grid", "A"]);
     assert!(stderr(&needs).contains("--largest-grid needs --progress"), "{}", stderr(&needs));
     let fit = "tests/data/small/native.json";
     let none = gpusched(&["analyze", fit, "--progress"]);
     assert!(stdout(&none).contains("--grid-barrier KERNEL asks what if"), "{}", stdout(&none));
-    let list = gpusched(&[
-        "analyze",
-        fit,
-        "--progress",
-        "--grid-barrier",
-        "K1",
-        "--largest-grid",
-        "K1",
-        "--largest-grid-on",
-        "h100,l4",
-        "--format",
-        "csv",
-    ]);
+    let grids = "scenarios/rules/persistent-grids.json";
+    let list = gpusched(
+        &[
+            &["analyze", grids, "--progress", "--grid-barrier", "scheduler,worker", "--largest-grid", "worker"][..],
+            &["--largest-grid-on", "h100,l4", "--format", "csv"],
+        ]
+        .concat(),
+    );
     let rows = stdout(&list);
-    let devices: Vec<&str> = rows.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
-    assert_eq!(devices[1..], ["h100", "l4"], "{rows}");
+    let begins = |number: usize, with: &str| rows.lines().nth(number).is_some_and(|row| row.starts_with(with));
+    assert!(begins(1, "b200,148,68,148,69,hangs") && begins(2, "h100,132,52,132,53,hangs"), "{rows}");
+    assert!(begins(3, "l4,58,,,,,") && rows.contains("a block asks for 218112 bytes"), "{rows}");
 }

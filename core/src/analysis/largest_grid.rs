@@ -14,7 +14,7 @@ use crate::spelling::option;
 use crate::workload::{CheckedKernel, WorkloadError};
 
 /// Where no grid hangs, larger ones are asked about up to so many blocks.
-const MOST_BLOCKS: u32 = 65_536;
+const MOST_BLOCKS: u32 = 4_096;
 
 /// The largest grid of a kernel with which nothing can stand still.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
     let ids = scenario.kernels_named(option("largest_grid"), kernel)?;
     // Times count for nothing, and need not be there for all blocks.
     let mut scenario = scenario.clone();
-    ids.iter().for_each(|id| _ = scenario.block_times.remove(id));
+    scenario.block_times.retain(|id, _| !ids.contains(id));
     let known = scenario.clone().what_if(changes)?;
     let of_name = || ids.iter().filter_map(|id| known.kernels().get(id.index()));
     let titles: Vec<String> = of_name().map(|kernel| kernel.title.to_string()).collect();
@@ -78,13 +78,12 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
     let mut asked: BTreeMap<u32, Asked> = BTreeMap::new();
     let mut cannot_hang = |units: u32| -> Result<bool, WhatIfError> {
         count_turn();
-        let of_units = match asked.get(&units) {
-            Some(known) => *known,
-            None => {
-                let mut changes = changes.clone();
-                changes.blocks.push((kernel.to_owned(), units.saturating_mul(unit)));
-                Asked::of(&judge_progress(&scenario.clone().what_if(&changes)?), &titles)
-            }
+        let of_units = if let Some(known) = asked.get(&units) {
+            *known
+        } else {
+            let mut changes = changes.clone();
+            changes.blocks.push((kernel.to_owned(), units.saturating_mul(unit)));
+            Asked::of(&judge_progress(&scenario.clone().what_if(&changes)?), &titles)
         };
         asked.insert(units, of_units);
         Ok(of_units.verdict == ProgressVerdict::CannotHang)
@@ -104,9 +103,9 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
         let mut step = high.saturating_sub(low) / 2;
         while high <= MOST_BLOCKS / unit && step > 0 {
             if cannot_hang(low + step)? {
-                low += step
+                low += step;
             } else {
-                high = low + step
+                high = low + step;
             }
             step = (high - low) / 2;
         }
