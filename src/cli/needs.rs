@@ -176,6 +176,7 @@ const TABLE: &[Need] = &[
             "steps",
             "ladder",
             "slack",
+            "progress",
             "sporadic",
             "order",
             "time",

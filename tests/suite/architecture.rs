@@ -33,24 +33,24 @@ const ROOMS: [(&str, usize); 47] = [
     ("engine/canonical", 83),
     ("engine/json", 1036),
     ("engine/device", 1455),
-    ("engine/workload", 1885),
-    ("engine/trace", 3451),
-    ("engine/gpu", 4814),
+    ("engine/workload", 1879),
+    ("engine/trace", 3473),
+    ("engine/gpu", 4816),
     ("core/broken_bound", 25),
     ("core/sorted", 18),
     ("core/joined", 20),
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5094),
-    ("core/run", 2518),
+    ("core/scenario", 5177),
+    ("core/run", 2513),
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4068),
-    ("core/analysis", 11954),
+    ("core/analysis", 12087),
     ("core/replay", 406),
     ("core/formats", 1250),
-    ("core/tables", 2546),
+    ("core/tables", 2643),
     ("core/pictures", 7064),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -58,9 +58,9 @@ const ROOMS: [(&str, usize); 47] = [
     ("systems/hosts", 2408),
     ("systems/tables", 654),
     ("systems/pictures", 624),
-    ("imports/profile", 3726),
+    ("imports/profile", 3814),
     ("imports/amalthea", 3594),
-    ("imports/input", 604),
+    ("imports/input", 613),
     ("imports/tables", 396),
     ("papers/experiments", 5470),
     ("papers/tables", 939),
@@ -69,11 +69,11 @@ const ROOMS: [(&str, usize); 47] = [
     ("src/schema", 174),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5533),
+    ("src/cli", 5581),
 ];
 
 /// Of all rooms.
-const LINES: usize = 88_323;
+const LINES: usize = 88_794;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -250,7 +250,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 526;
+const FILES: usize = 531;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -421,7 +421,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 632;
+const MOST_PUBLIC_ITEMS: usize = 633;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

@@ -140,6 +140,9 @@ fn the_command_lists_devices_and_says_why_one_cannot_run_it() {
     let fit = "tests/data/small/native.json";
     let none = gpusched(&["analyze", fit, "--progress"]);
     assert!(stdout(&none).contains("--grid-barrier KERNEL asks what if"), "{}", stdout(&none));
+    // Four blocks, and two, on two SMs.
+    let like = gpusched(&["analyze", "scenarios/rules/registers.json", "--progress"]);
+    assert!(stdout(&like).contains("as persistent kernels have"), "{}", stdout(&like));
     let grids = "scenarios/rules/persistent-grids.json";
     let list = gpusched(
         &[

@@ -43,11 +43,7 @@ fn compare(seed: u64, most_states: usize, counts: &mut BTreeMap<Kind, u64>) {
         assert!(standstill.is_some_and(|found| found.is_final), "{seed}: its witness goes on: {text}");
     }
     for own in &judged.groups {
-        let is_own = |(kernel, stream): (usize, usize)| {
-            let (kernel, stream) = (format!("k{kernel}"), group.stream_name(stream));
-            own.kernels.iter().any(|row| (&row.kernel, &row.stream) == (&kernel, &stream))
-        };
-        let is_stuck = found.stuck.iter().any(|launch| is_own(*launch));
+        let is_stuck = own.kernels.iter().any(|row| found.stuck.contains(&(row.kernel.clone(), row.stream.clone())));
         let truth = match (is_stuck, found.is_cut) {
             (true, _) => "hangs",
             (false, true) if own.verdict == ProgressVerdict::Hangs => "hangs",

@@ -206,3 +206,39 @@ fn of_clusters_that_begin_as_parts_all_but_one_part_may_be_there() {
     let text = file(rest).replace(r#""device": "tx2""#, &format!(r#""device": {device}"#));
     stands_still(&read(&text));
 }
+
+const PLAIN: &str = r#"{"blocks": 1, "threads": 32, "duration": "1 us"}"#;
+
+/// Of a stream that waits for `c` to be 1, beside what `others` are.
+fn gate(others: &str) -> String {
+    format!(
+        r#""kernels": {{"K": {PLAIN}, "P": {SIGNALS}}}, "streams": [{{"name": "S", "operations": [{{"wait_value": "c", "value": 1}}, {{"kernel": "K"}}]}}{others}]"#
+    )
+}
+
+#[test]
+fn a_stream_that_waits_for_good_hangs_though_no_block_waits() {
+    stands_still_and_is_not_said_not_to(&gate(""));
+    // Who would signal is behind another wait, of what comes after itself.
+    stands_still_and_is_not_said_not_to(&gate(
+        r#", {"name": "T", "operations": [{"wait_value": "d", "value": 1}, {"kernel": "P"}, {"write_value": "d", "value": 1}]}"#,
+    ));
+}
+
+#[test]
+fn a_stream_for_which_another_signals_cannot_hang() {
+    let opened = read(&file(&gate(r#", {"name": "T", "operations": [{"kernel": "P"}]}"#)));
+    let groups = judge_progress(&opened).groups;
+    assert_eq!(groups.iter().map(|group| group.verdict).collect::<Vec<_>>(), [ProgressVerdict::CannotHang]);
+    assert_eq!(groups[0].kernels.len(), 2, "the wait and who signals: {:?}", groups[0].kernels);
+}
+
+#[test]
+fn a_host_that_waits_for_good_is_not_said_not_to_hang() {
+    let host = read(&file(&format!(
+        r#""kernels": {{"K": {PLAIN}}}, "streams": [{{"name": "S"}}],
+        "hosts": [{{"name": "H", "steps": [{{"wait_value": "c", "value": 1}}, {{"launch": "K", "stream": "S"}}]}}]"#
+    )));
+    let verdicts: Vec<_> = judge_progress(&host).groups.iter().map(|group| group.verdict).collect();
+    assert_eq!(verdicts, [ProgressVerdict::Open]);
+}

@@ -77,7 +77,6 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
     }
     let mut asked: BTreeMap<u32, Asked> = BTreeMap::new();
     let mut cannot_hang = |units: u32| -> Result<bool, WhatIfError> {
-        count_turn();
         let of_units = if let Some(known) = asked.get(&units) {
             *known
         } else {
@@ -98,10 +97,12 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
         // The first that is larger and may hang.
         let mut high = low + 1;
         while high <= MOST_BLOCKS / unit && cannot_hang(high)? {
+            count_turn();
             (low, high) = (high, high.saturating_mul(2));
         }
         let mut step = high.saturating_sub(low) / 2;
         while high <= MOST_BLOCKS / unit && step > 0 {
+            count_turn();
             if cannot_hang(low + step)? {
                 low += step;
             } else {

@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 pub use conditions::ProgressCondition;
-use conditions::{Part, System};
+use conditions::{Lack, Part, System};
 pub use hunt::HangingRun;
-use model::Pass;
+use model::{Launch, Pass};
 use states::Explored;
 
 use crate::device::Preemption;
@@ -25,6 +25,7 @@ use crate::limits::count_turn;
 use crate::named::named;
 use crate::scenario::Scenario;
 use crate::time::Duration;
+use crate::workload::OperationKind;
 
 named! {
     /// Whether kernels that wait for one another can stand still.
@@ -50,6 +51,9 @@ pub struct ProgressVerdicts {
     pub runs_tried: u64,
     /// What the verdicts rest on.
     pub assumptions: Vec<String>,
+    /// Where nothing waits: kernels whose grids are as those of persistent kernels, a whole number of blocks for each
+    /// SM, all of which fit at once. Whether their blocks wait for one another, the scenario does not say.
+    pub like_persistent: Vec<String>,
 }
 
 /// Kernels that wait for one another on the GPU.
@@ -70,9 +74,9 @@ pub struct ProgressGroup {
 /// A kernel of a group, and the room that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaitingKernel {
-    /// Its title.
+    /// Its title; or the wait of a stream or a host, without blocks.
     pub kernel: String,
-    /// Where it is launched.
+    /// Where it is launched, or which host waits.
     pub stream: String,
     /// Blocks that have to be there at once.
     pub needed: u32,
@@ -112,8 +116,14 @@ pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
     let (hanging, runs_tried) =
         if parts.is_empty() { (None, 0) } else { hunt::hunt(scenario, proven.iter().any(Result::is_err)) };
     let is_stuck = |item: usize| {
-        let launch = system.launch(item).zip(system.program.items[item].stream);
-        launch.zip(hanging.as_ref()).is_some_and(|((launch, stream), run)| run.stuck.contains(&(launch.kernel, stream)))
+        let of = &system.program.items[item];
+        let is_it = |kind: OperationKind| match kind {
+            OperationKind::Kernel(kernel) => of.launch.as_ref().is_some_and(|launch| launch.kernel == kernel),
+            OperationKind::WaitValue(value) => of.needs == Some(model::counter_and_value(scenario, value)),
+            _ => false,
+        };
+        let stuck = hanging.as_ref().map_or(&[][..], |run| &run.stuck);
+        stuck.iter().any(|&(kind, stream)| of.stream == Some(stream) && is_it(kind))
     };
     let mut groups = Vec::new();
     for (part, proven) in parts.iter().zip(proven) {
@@ -129,7 +139,20 @@ pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
             groups.push(judged(&system, (part, &group), &proven, explored, hanging.as_ref().filter(|_| hangs)));
         }
     }
-    ProgressVerdicts { groups, hanging, runs_tried, assumptions: assumptions(scenario) }
+    let like_persistent = if groups.is_empty() { like_persistent(&system) } else { Vec::new() };
+    ProgressVerdicts { groups, hanging, runs_tried, assumptions: assumptions(scenario), like_persistent }
+}
+
+/// Titles of kernels whose grids are a whole number of blocks for each SM and fit at once.
+fn like_persistent(system: &System<'_>) -> Vec<String> {
+    let catalogue = &system.scenario.catalogue;
+    let is_like = |(item, launch): &(usize, &Launch)| {
+        let sms = system.program.items[*item].stream.map_or(0, |stream| catalogue.sms(launch.kernel, stream).count());
+        launch.blocks.is_multiple_of(sms as u64) && launch.blocks <= u64::from(system.alone(*item))
+    };
+    let titles: BTreeSet<String> =
+        system.program.launches().filter(is_like).map(|(item, _)| names(system, item).0).collect();
+    titles.into_iter().collect()
 }
 
 /// The condition that a part meets, or what lacks of all.
@@ -159,18 +182,18 @@ fn prove(system: &System<'_>, part: &Part, unknown: &[String]) -> Result<Progres
     Err(said.collect())
 }
 
-/// Launches of a part that wait for one another's counters.
+/// Launches of a part that wait for one another's counters, and waits of streams and hosts for those.
 fn groups_of(system: &System<'_>, part: &Part) -> Vec<Vec<usize>> {
     let mut groups: Vec<(BTreeSet<usize>, Vec<usize>)> = Vec::new();
     for &item in &part.items {
-        let Some(launch) = system.launch(item) else { continue };
         count_turn();
-        let counters: BTreeSet<usize> = launch
-            .passes
-            .iter()
+        let passes = system.launch(item).map_or(&[][..], |launch| &launch.passes).iter();
+        let gate = system.program.items[item].needs.filter(|_| system.gates.contains(&item));
+        let counters: BTreeSet<usize> = passes
             .map(|pass| match *pass {
                 Pass::Signal(own) | Pass::Await(own, _) => own,
             })
+            .chain(gate.map(|(counter, _)| counter))
             .collect();
         if counters.is_empty() {
             continue;
@@ -186,7 +209,8 @@ fn groups_of(system: &System<'_>, part: &Part) -> Vec<Vec<usize>> {
         groups = rest;
         groups.push(joined);
     }
-    let waits = |items: &Vec<usize>| items.iter().any(|item| system.waiting.contains(item));
+    let waits =
+        |items: &Vec<usize>| items.iter().any(|item| system.waiting.contains(item) || system.gates.contains(item));
     let mut groups: Vec<Vec<usize>> = groups.into_iter().map(|(_, items)| items).filter(waits).collect();
     groups.sort();
     groups
@@ -194,11 +218,15 @@ fn groups_of(system: &System<'_>, part: &Part) -> Vec<Vec<usize>> {
 
 fn names(system: &System<'_>, item: usize) -> (String, String) {
     let catalogue = &system.scenario.catalogue;
+    let of = &system.program.items[item];
     let kernel = system.launch(item).and_then(|launch| catalogue.kernels().get(launch.kernel.index()));
-    let stream = system.program.items[item].stream.and_then(|id| catalogue.streams().get(id.index()));
+    let gate = of.needs.and_then(|(counter, value)| Some((catalogue.counters().get(counter)?, value)));
+    let gate = gate.map(|(counter, value)| format!("wait_value {counter} {value}"));
+    let host = || system.scenario.threads.get(of.thread).map_or_else(String::new, |host| host.label.to_string());
+    let stream = of.stream.and_then(|id| catalogue.streams().get(id.index()));
     (
-        kernel.map_or_else(String::new, |kernel| kernel.title.to_string()),
-        stream.map_or_else(String::new, |spec| spec.name.to_string()),
+        kernel.map_or_else(|| gate.unwrap_or_default(), |kernel| kernel.title.to_string()),
+        stream.map_or_else(host, |spec| spec.name.to_string()),
     )
 }
 
@@ -212,7 +240,7 @@ fn judged(
     let mut kernels: BTreeMap<(String, String), WaitingKernel> = BTreeMap::new();
     for &item in group {
         let (kernel, stream) = names(system, item);
-        let Some(room) = system.room(part, item) else { continue };
+        let room = system.room(part, item).unwrap_or(Lack { item, needed: 0, sure: 0 });
         let blocks = system.launch(item).map_or(0, |launch| u32::try_from(launch.blocks).unwrap_or(u32::MAX));
         let (alone, sure) = (system.alone(item).min(blocks), room.sure.min(blocks));
         let own = kernels.entry((kernel.clone(), stream.clone()));
@@ -240,13 +268,13 @@ fn judged(
             (ProgressVerdict::Open, None, why)
         }
     };
+    let waits = |item: usize| system.waiting.contains(&item) || system.gates.contains(&item);
     let all = |holds: &dyn Fn(usize) -> bool| group.iter().all(|&item| holds(item));
     let whole = |item: usize| {
-        !system.waiting.contains(&item)
-            || system.launch(item).is_some_and(|launch| launch.is_cooperative) && system.waits_for_itself(item)
+        !waits(item) || system.launch(item).is_some_and(|launch| launch.is_cooperative) && system.waits_for_itself(item)
     };
     let promise = match () {
-        () if all(&|item| !system.waiting.contains(&item)) => CudaPromise::Order,
+        () if all(&|item| !waits(item)) => CudaPromise::Order,
         () if all(&whole) => CudaPromise::Cooperative,
         () => CudaPromise::None,
     };

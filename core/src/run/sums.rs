@@ -135,7 +135,9 @@ impl Counts {
                     let blocks = trace.kernel_of(id).map_or(0, |kernel| u64::from(kernel.blocks));
                     self.blocks += blocks;
                     if record.last_start().is_none() {
-                        self.add_never_started(kernel, blocks, (record, trace.begun_by(id, trace.end())));
+                        let never = blocks.saturating_sub(trace.begun_by(id, trace.end()).into());
+                        let sums = self.never_started.entry(kernel).or_default();
+                        sums.iter_mut().zip([never, blocks]).for_each(|(sum, more)| *sum += more);
                     }
                 }
                 OperationKind::Copy(_) => self.copies += 1,
@@ -146,15 +148,6 @@ impl Counts {
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// A launch has blocks of which some had not begun when the run ended, unless all that had have left a long run.
-    fn add_never_started(&mut self, kernel: KernelId, blocks: u64, (record, begun): (&OperationRecord, u32)) {
-        if begun > 0 || record.first_start().is_none() {
-            let sums = self.never_started.entry(kernel).or_default();
-            let never = blocks.saturating_sub(begun.into());
-            sums.iter_mut().zip([never, blocks]).for_each(|(sum, more)| *sum += more);
         }
     }
 

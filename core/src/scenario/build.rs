@@ -442,7 +442,6 @@ impl<'a> ScenarioBuilder<'a> {
     }
 
     /// What is known of the scenario so far.
-    #[doc(hidden)]
     pub fn so_far(&self) -> &Scenario {
         &self.scenario
     }

@@ -171,15 +171,19 @@ impl Trace {
     pub fn begun_by(&self, operation: OperationId, at: Instant) -> u32 {
         let waves = &self.waves_by_operation[self.wave_range(operation)];
         let waves = waves.iter().filter_map(|&index| self.waves.get(index as usize));
-        let numbers = waves.filter(|wave| wave.start <= at).map(|wave| {
-            let repeated = self.stretches.get(wave.stretch as usize).map_or(0, |stretch| {
-                let cycles = at.since(wave.start).as_ns().checked_div(stretch.period.as_ns()).unwrap_or(u64::MAX);
-                stretch.blocks * u32::try_from(cycles).or_most().min(stretch.cycles - 1)
-            });
-            let own: u32 = self.parts_of(wave).iter().map(|part| u32::from(part.blocks)).sum();
-            wave.first_block + repeated + own
+        let numbers = waves.filter(|wave| wave.start <= at).map(|wave| self.begun_with(wave, at));
+        let before = self.begun_before.iter().filter(|(of, _)| *of == operation.0).map(|(_, begun)| *begun);
+        numbers.chain(before).max().unwrap_or(0)
+    }
+
+    /// How many blocks of its launch have begun with a wave until `at`.
+    pub(super) fn begun_with(&self, wave: &Wave, at: Instant) -> u32 {
+        let repeated = self.stretches.get(wave.stretch as usize).map_or(0, |stretch| {
+            let cycles = at.since(wave.start).as_ns().checked_div(stretch.period.as_ns()).unwrap_or(u64::MAX);
+            stretch.blocks * u32::try_from(cycles).or_most().min(stretch.cycles - 1)
         });
-        numbers.max().unwrap_or(0)
+        let own: u32 = self.parts_of(wave).iter().map(|part| u32::from(part.blocks)).sum();
+        wave.first_block + repeated + own
     }
 
     /// Summed run time of the blocks of a kernel launch \[ns\], one entry for each SM and wave. What reaches beyond the

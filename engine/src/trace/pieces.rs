@@ -133,6 +133,16 @@ impl Recorder {
             return;
         }
         own.end = at;
+        let mut begun = std::mem::take(&mut own.begun_before);
+        begun.retain(|&(of, _)| own.record(OperationId(of)).is_some_and(|record| record.last_start().is_none()));
+        let mut note = |record: &OperationRecord, operation: u32, blocks: u32| {
+            if record.last_start().is_none() {
+                match begun.iter_mut().find(|(of, _)| *of == operation) {
+                    Some((_, most)) => *most = blocks.max(*most),
+                    None => begun.push((operation, blocks)),
+                }
+            }
+        };
         if own.stretches.is_empty() {
             // In place: what is written next needs no new memory.
             let (mut waves, mut places) = (std::mem::take(&mut own.waves), 0);
@@ -140,6 +150,7 @@ impl Recorder {
                 let Some(record) = own.record(OperationId(wave.operation)) else { return false };
                 if wave.start + wave.duration <= at {
                     own.block_time_of(wave).for_each(|(sm, time)| visit(record, sm, time));
+                    note(record, wave.operation, own.begun_with(wave, at));
                     return false;
                 }
                 if let WaveParts::Many(first, count) = &mut wave.parts {
@@ -152,6 +163,7 @@ impl Recorder {
             });
             own.parts.truncate(places as usize);
             own.waves = waves;
+            own.begun_before = begun;
             return;
         }
         let mut staying = Waves::default();
@@ -164,11 +176,13 @@ impl Recorder {
             });
             if together.map_or_else(|| is_over(&wave), |waves| waves.iter().all(is_over)) {
                 own.block_time_of(&wave).for_each(|(sm, time)| visit(record, sm, time));
+                note(record, wave.operation, own.begun_with(&wave, at));
             } else {
                 staying.push(wave, own);
             }
         }
         staying.put_into(own);
+        own.begun_before = begun;
     }
 }
 
@@ -303,6 +317,7 @@ impl Trace {
             ran_out,
             served,
             copy_pauses,
+            begun_before,
             // By places in this record.
             first_wait: _,
             first_wave: _,
@@ -335,6 +350,9 @@ impl Trace {
         for Wave { operation, first_block: _, parts: _, cursor: _, stretch: _, start, duration: _ } in waves {
             shift.operation(operation);
             shift.instant(start);
+        }
+        for (operation, _) in begun_before {
+            shift.operation(operation);
         }
         for NotedWait { operation, rule: _, from, to } in waits {
             shift.operation(operation);

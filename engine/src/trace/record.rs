@@ -58,6 +58,8 @@ pub struct Trace {
     /// For each operation, where its waves begin in `waves_by_operation`; filled once the run is over.
     pub(super) first_wave: Vec<u32>,
     pub(super) waves_by_operation: Vec<u32>,
+    /// Of launches with blocks left to begin, of which completed blocks have left a long run: how many had begun then.
+    pub(super) begun_before: Vec<(u32, u32)>,
     pub(super) numbers: Numbers,
     /// By choice, the first ones: among how many operations, and which of them came next.
     pub(super) ready_choices: Vec<(u32, u32)>,

@@ -39,6 +39,8 @@ impl Recorder {
             first_wave: _,
             waves_by_operation: _,
             numbers: _,
+            // The launches that have blocks left say it.
+            begun_before: _,
             // What they lead to is there, and those that are left are the run's.
             ready_choices: _,
         } = trace;

@@ -357,7 +357,8 @@ struct Work {
     known_copies: FxHashMap<Copy, CopyId>,
     known_memsets: FxHashMap<Duration, KernelId>,
     block_times: BlockTimeCounts,
-    /// Launches by function that are cooperative, that would be if the device held them, and of a type that is not known.
+    /// Launches by function that are cooperative, that would be if the device held them, and of a type that is not
+    /// known.
     cooperative: BTreeMap<u32, u64>,
     too_large: BTreeMap<u32, u64>,
     unknown_type: BTreeMap<u32, u64>,

@@ -123,7 +123,7 @@ pub(super) struct Group {
 /// Of a TX2's SM.
 pub(super) const THREADS: u32 = 2048;
 pub(super) const SHARED_MEMORY: u32 = 65_536;
-const COUNTERS: [&str; 3] = ["c0", "c1", "c2"];
+pub(super) const COUNTERS: [&str; 3] = ["c0", "c1", "c2"];
 
 impl Group {
     pub(super) fn drawn(seed: u64) -> Self {

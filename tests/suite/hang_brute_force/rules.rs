@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::groups::{Group, Point, SHARED_MEMORY, Step, THREADS};
+use super::groups::{COUNTERS, Group, Point, SHARED_MEMORY, Step, THREADS};
 
 /// An operation that was submitted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -76,8 +76,8 @@ impl Hasher for Quick {
 /// What came of all states, or of as many as were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Kernels that stand still in some state, with their streams.
-    pub(super) stuck: BTreeSet<(usize, usize)>,
+    /// Kernels, and waits of streams, that stand still in some state, with their streams, by name.
+    pub(super) stuck: BTreeSet<(String, String)>,
     /// Whether something stands still in some state.
     pub(super) hangs: bool,
     /// Whether there are more states.
@@ -118,19 +118,26 @@ impl Group {
         self.threads[operation.thread].steps[operation.step]
     }
 
+    /// What `analyze --progress` calls it, and its stream.
+    fn names(&self, step: Step) -> Option<(String, String)> {
+        match step {
+            Step::Launch(kernel, stream) => Some((format!("k{kernel}"), self.stream_name(stream))),
+            Step::WaitValue(counter, value, stream) => {
+                Some((format!("wait_value {} {value}", COUNTERS[counter]), self.stream_name(stream)))
+            }
+            _ => None,
+        }
+    }
+
     fn note_stuck(&self, state: &State, found: &mut Found) {
         for operation in state.operations.iter().filter(|operation| !operation.has_ended) {
             found.hangs = true;
-            if let Step::Launch(kernel, stream) = self.step_of(operation) {
-                found.stuck.insert((kernel, stream));
-            }
+            found.stuck.extend(self.names(self.step_of(operation)));
         }
         for (host, thread) in state.hosts.iter().zip(&self.threads) {
             for step in &thread.steps[host.step..] {
                 found.hangs = true;
-                if let Step::Launch(kernel, stream) = *step {
-                    found.stuck.insert((kernel, stream));
-                }
+                found.stuck.extend(self.names(*step));
             }
         }
     }

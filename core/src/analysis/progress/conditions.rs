@@ -32,8 +32,9 @@ pub(super) struct System<'s> {
     pub(super) program: Program,
     /// By item: what has surely ended before it begins, in ascending order.
     pub(super) before: Vec<Vec<usize>>,
-    /// Launches that may have to wait, by item.
+    /// Launches that may have to wait, by item, and waits of streams and hosts that may.
     pub(super) waiting: BTreeSet<usize>,
+    pub(super) gates: BTreeSet<usize>,
 }
 
 /// Items of which none shares an SM, a queue, a counter or an order with those of another part.
@@ -57,9 +58,12 @@ impl<'s> System<'s> {
         let mut program = Program::of(scenario);
         note_falling_counters(scenario, &mut program);
         let before = program.surely_before();
-        let mut system = Self { scenario, program, before, waiting: BTreeSet::new() };
+        let mut system = Self { scenario, program, before, waiting: BTreeSet::new(), gates: BTreeSet::new() };
         let launches = system.program.launches();
         system.waiting = launches.filter(|(item, _)| !system.never_waits(*item)).map(|(item, _)| item).collect();
+        let needs = |item: usize| system.program.items[item].needs;
+        let may_wait = |item: &usize| needs(*item).is_some_and(|(of, value)| value > system.reached(*item, of));
+        system.gates = (0..system.program.items.len()).filter(may_wait).collect();
         system
     }
 
@@ -189,7 +193,8 @@ impl<'s> System<'s> {
             part.items.push(number);
             part.waiting.extend(self.waiting.contains(&number).then_some(number));
         }
-        parts.into_values().filter(|part| !part.waiting.is_empty()).collect()
+        let waits = |part: &Part| !part.waiting.is_empty() || part.items.iter().any(|item| self.gates.contains(item));
+        parts.into_values().filter(waits).collect()
     }
 
     /// Launches of a part that wait and may be on SMs beside one: how many blocks of each are at once, of which not all
@@ -277,7 +282,9 @@ impl<'s> System<'s> {
             return None;
         }
         let in_queue: Vec<usize> = part.waiting.iter().copied().filter(|item| !is_whole(*item)).collect();
-        let Some(&first) = in_queue.first() else { return Some(ProgressCondition::Cooperative) };
+        let Some(&first) = in_queue.first() else {
+            return (!part.waiting.is_empty()).then_some(ProgressCondition::Cooperative);
+        };
         if in_queue.iter().any(|&item| queue(item) != queue(first)) {
             return None;
         }

@@ -1,6 +1,5 @@
 //! Runs that may stand still: the scenario's own, and others with other orders of launches, placements and times.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rand::seq::SliceRandom;
@@ -32,7 +31,7 @@ pub struct HangingRun {
     /// Who waits for what in it.
     pub standstill: Standstill,
     /// Its kernels that stand still, and their streams.
-    pub(super) stuck: BTreeSet<(KernelId, StreamId)>,
+    pub(super) stuck: Vec<(OperationKind, StreamId)>,
     /// In which order its kernels were launched, by title, with their streams.
     pub launches: Vec<String>,
     /// What is different from the scenario that was asked about; empty: nothing.
@@ -134,11 +133,7 @@ fn try_variant(scenario: &Scenario, variant: &Variant, operations: &mut usize) -
     *operations += run.trace.operations().len() + run.trace.waves();
     let standstill = Standstill::of(&Summary::of(&run)).filter(|found| found.is_final)?;
     let record = |wait: &StillWait| run.trace.record(OperationId(wait.id));
-    let stuck = standstill.waits.iter().filter_map(record).filter_map(|record| match record.kind {
-        OperationKind::Kernel(kernel) => Some((kernel, record.stream)),
-        _ => None,
-    });
-    let stuck = stuck.collect();
+    let stuck = standstill.waits.iter().filter_map(record).map(|record| (record.kind, record.stream)).collect();
     let kernels = run.trace.numbered().filter_map(|(id, record)| Some((run.trace.kernel_of(id)?, record.stream)));
     let launches = kernels.map(|(kernel, stream)| format!("{} ({})", kernel.title, run.trace.stream_name(stream)));
     let launches = launches.collect();

@@ -36,7 +36,8 @@ pub(super) struct Launch {
 /// Something that begins once all before it has ended, and ends.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Item {
-    /// Where it is submitted; `None`: a wait of a host.
+    /// The host thread, and where it submits; `None`: a wait of the host itself.
+    pub(super) thread: usize,
     pub(super) stream: Option<StreamId>,
     pub(super) launch: Option<Launch>,
     /// What has surely ended before it begins, but for what that is behind itself.
@@ -87,6 +88,11 @@ impl Program {
         }
         before
     }
+}
+
+pub(super) fn counter_and_value(scenario: &Scenario, value: ValueId) -> (Counter, u64) {
+    let CounterValue { counter, value } = scenario.catalogue.values()[value.index()];
+    (counter.index(), value)
 }
 
 struct Reader<'s> {
@@ -168,13 +174,13 @@ impl<'s> Reader<'s> {
     }
 
     fn value(&self, value: ValueId) -> (Counter, u64) {
-        let CounterValue { counter, value } = self.scenario.catalogue.values()[value.index()];
-        (counter.index(), value)
+        counter_and_value(self.scenario, value)
     }
 
     fn step(&mut self, thread: usize, step: Step, host: &mut Option<usize>) {
         if let Some((_, stream)) = step.submission() {
-            let item = Item { stream: Some(stream), after: host.iter().copied().collect(), ..Item::default() };
+            let after = host.iter().copied().collect();
+            let item = Item { thread, stream: Some(stream), after, ..Item::default() };
             self.submit(thread, step, stream, item);
             return;
         }
@@ -182,7 +188,7 @@ impl<'s> Reader<'s> {
             last.get(&stream).and_then(|by| by.get(&thread)).copied()
         };
         let number = self.program.items.len();
-        let mut item = Item { after: host.iter().copied().collect(), ..Item::default() };
+        let mut item = Item { thread, after: host.iter().copied().collect(), ..Item::default() };
         match step {
             Step::AwaitValue(value) => item.needs = Some(self.value(value)),
             Step::SetValue(value) => item.writes = Some(self.value(value)),

@@ -68,7 +68,8 @@ impl Report for ProgressReport {
             to.entry("launches", &run.launches)?;
             to.entry("standstill", &run.standstill)?;
         }
-        to.entry("assumptions", &self.0.assumptions)
+        to.entry("assumptions", &self.0.assumptions)?;
+        to.entry("like_persistent", &self.0.like_persistent)
     }
 
     fn text(&self, page: &mut Page) {
@@ -76,6 +77,12 @@ impl Report for ProgressReport {
             page.line("nothing waits on the GPU for what may come later: cannot hang");
             let asked = option("grid_barrier").with("KERNEL");
             page.line(&format!("{asked} asks what if blocks of a kernel wait for all blocks of it"));
+            if let [first, more @ ..] = &self.0.like_persistent[..] {
+                let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+                page.line(&format!(
+                    "the same number of blocks for each SM, all at once, as persistent kernels have: {first}{more}"
+                ));
+            }
             return;
         }
         page.trimmed_table(&columns(), self.rows());
