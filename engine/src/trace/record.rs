@@ -221,7 +221,7 @@ impl Trace {
         self.counter_values.get(counter.index()).copied().unwrap_or(0)
     }
 
-    /// Names of the counters, by [`CounterId`](crate::workload::CounterId).
+    /// Names of the counters, by [`CounterId`].
     pub fn counters(&self) -> &[Arc<str>] {
         &self.items.counters
     }
