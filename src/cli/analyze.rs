@@ -71,7 +71,7 @@ pub(crate) struct Analyze {
     /// Judge in place of deadlines whether kernels that wait on the GPU for one another can stand still (docs/hang.md),
     /// whatever the times: cannot hang, hangs (with the run), or open. --witness FILE writes that run as a scenario;
     /// --check asks that none can hang
-    #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "ladder", "slack", "order", "certificate", "time", "runnable_times"])]
+    #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "ladder", "slack", "order", "certificate", "time", "deadline", "runnable_times"])]
     progress: bool,
     #[command(flatten)]
     largest_grid: LargestGridOptions,

@@ -13,6 +13,7 @@ const MANY: usize = 30;
 
 /// Flags that the short help of a command with many shows.
 const USED_MOST: &[&str] = &[
+    "at",
     "blame",
     "critical-path",
     "blocks",
@@ -21,15 +22,18 @@ const USED_MOST: &[&str] = &[
     "device",
     "figure",
     "format",
+    "grid-barrier",
     "horizon",
     "html",
     "ladder",
+    "largest-grid",
     "logs-alone",
     "occupancy",
     "order",
     "out",
     "period",
     "placement",
+    "progress",
     "queues",
     "rules",
     "samples",

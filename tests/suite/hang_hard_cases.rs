@@ -4,6 +4,8 @@ use gpusched::analysis::{ProgressVerdict, judge_progress};
 use gpusched::hosts::simulate;
 use gpusched::run::{Standstill, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::time::Instant;
+use gpusched::workload::OperationId;
 
 fn read(text: &str) -> Scenario {
     Scenario::from_json("hard.json", text, &ReadOptions::default()).expect("it is sound")
@@ -241,4 +243,64 @@ fn a_host_that_waits_for_good_is_not_said_not_to_hang() {
     )));
     let verdicts: Vec<_> = judge_progress(&host).groups.iter().map(|group| group.verdict).collect();
     assert_eq!(verdicts, [ProgressVerdict::Open]);
+}
+
+#[test]
+fn a_counter_that_is_set_back_before_a_kernel_waits_is_not_reached() {
+    let wait = waits(1);
+    let of = |operations: &str| {
+        format!(
+            r#""kernels": {{"P": {SIGNALS}, "W": {wait}}}, "streams": [{{"name": "S", "operations": [{operations}, {{"kernel": "W"}}]}}]"#
+        )
+    };
+    stands_still_and_is_not_said_not_to(&of(r#"{"kernel": "P"}, {"write_value": "c", "value": 0}"#));
+    stands_still_and_is_not_said_not_to(&of(r#"{"write_value": "c", "value": 1}, {"write_value": "c", "value": 0}"#));
+}
+
+#[test]
+fn what_comes_behind_more_operations_than_are_looked_at_is_not_said_not_to_hang() {
+    let wait = waits(1);
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""kernels": {{"W": {wait}}}, "streams": [{{"name": "S"}}],
+        "hosts": [{{"name": "H", "steps": [{{"repeat": 2000, "steps": [{{"memset": 4, "stream": "S"}}]}},
+            {{"launch": "W", "stream": "S"}}]}}]"#
+    ));
+}
+
+#[test]
+fn of_several_gpus_a_host_waits_for_its_own_only() {
+    let block = r#""threads": 1024, "shared_memory_bytes": 49152"#;
+    stands_still_and_is_not_said_not_to(&format!(
+        r#""devices": ["A", "B"], "kernels": {{
+            "W": {{"blocks": 4, {block}, "duration": "1 us", "wait": [{{"at": "start", "counter": "c", "value": 2}}]}},
+            "P": {{"blocks": 2, {block}, "duration": "5 us", "signal": [{{"at": "end", "counter": "c"}}]}},
+            "K": {{"blocks": 2, {block}, "duration": "10 us"}}}},
+        "streams": [{{"name": "S", "device": "B"}}, {{"name": "T", "device": "B", "priority": -1}},
+            {{"name": "U", "device": "B"}}],
+        "hosts": [{{"name": "H", "device": "A", "steps": [{{"launch": "K", "stream": "U"}},
+            {{"launch": "P", "stream": "S"}}, {{"synchronize": "device"}}, {{"launch": "W", "stream": "T"}}]}}]"#
+    ));
+}
+
+#[test]
+fn launches_after_the_horizon_signal_nothing() {
+    let late = read(&file(&format!(
+        r#""horizon": "1 s", "kernels": {{"W": {}, "P": {SIGNALS}}}, "streams": [
+            {{"name": "S", "operations": [{{"kernel": "W"}}]}},
+            {{"name": "T", "release": "850 ms", "period": "100 ms", "operations": [{{"kernel": "P"}}]}}]"#,
+        waits(5)
+    )));
+    let verdicts: Vec<_> = judge_progress(&late).groups.iter().map(|group| group.verdict).collect();
+    assert_eq!(verdicts, [ProgressVerdict::Open]);
+}
+
+#[test]
+fn blocks_that_wait_for_good_are_there_after_they_would_have_ended() {
+    let scenario = read(&file(&format!(
+        r#""kernels": {{"W": {}}}, "streams": [{{"name": "S", "operations": [{{"kernel": "W"}}]}}]"#,
+        waits(5)
+    )));
+    let trace = simulate(&scenario).expect("it runs").trace;
+    let there = trace.resident_at(OperationId(0), Instant::from_ns(1_000_000));
+    assert_eq!(there.map(|part| part.blocks).collect::<Vec<_>>(), [1]);
 }

@@ -71,6 +71,9 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
     let launched = Crowd::of_scenario(&known).into_iter().filter(|crowd| ids.contains(&crowd.kernel));
     let alone = launched.map(|crowd| room_alone(&known.catalogue, crowd.kernel, crowd.stream)).min().unwrap_or(0);
 
+    // CUDA refuses a cooperative launch that does not fit.
+    let is_cooperative = |kernel: &CheckedKernel| kernel.synchronization().is_some_and(|all| all.is_cooperative);
+    let most = if of_name().any(is_cooperative) { alone } else { MOST_BLOCKS };
     let mut found = LargestGrid { blocks: None, condition: None, alone, beyond: None, waits: false };
     if judge_progress(&known).groups.is_empty() {
         return Ok(found);
@@ -89,19 +92,19 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
     };
     let mut low = None;
     for units in [stated / unit, alone / unit, 1] {
-        if units > 0 && low.is_none_or(|low| units > low) && cannot_hang(units)? {
+        if units > 0 && units * unit <= most && low.is_none_or(|low| units > low) && cannot_hang(units)? {
             low = Some(units);
         }
     }
     if let Some(mut low) = low {
         // The first that is larger and may hang.
         let mut high = low + 1;
-        while high <= MOST_BLOCKS / unit && cannot_hang(high)? {
+        while high <= most / unit && cannot_hang(high)? {
             count_turn();
             (low, high) = (high, high.saturating_mul(2));
         }
         let mut step = high.saturating_sub(low) / 2;
-        while high <= MOST_BLOCKS / unit && step > 0 {
+        while high <= most / unit && step > 0 {
             count_turn();
             if cannot_hang(low + step)? {
                 low += step;

@@ -25,7 +25,7 @@ use crate::limits::count_turn;
 use crate::named::named;
 use crate::scenario::Scenario;
 use crate::time::Duration;
-use crate::workload::OperationKind;
+use crate::workload::{CheckedKernel, OperationKind, Synchronization};
 
 named! {
     /// Whether kernels that wait for one another can stand still.
@@ -113,8 +113,9 @@ pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
     let proven: Vec<Result<ProgressCondition, Vec<String>>> =
         parts.iter().map(|part| prove(&system, part, &unknown)).collect();
     // The scenario's own run is looked at in any case: it would show what is wrong with a proof.
-    let (hanging, runs_tried) =
-        if parts.is_empty() { (None, 0) } else { hunt::hunt(scenario, proven.iter().any(Result::is_err)) };
+    let others = proven.iter().any(Result::is_err);
+    let hunted = scenario.catalogue.synchronizes().then(|| hunt::hunt(scenario, others));
+    let (hanging, runs_tried) = hunted.unwrap_or((None, 0));
     let is_stuck = |item: usize| {
         let of = &system.program.items[item];
         let is_it = |kind: OperationKind| match kind {
@@ -139,8 +140,29 @@ pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
             groups.push(judged(&system, (part, &group), &proven, explored, hanging.as_ref().filter(|_| hangs)));
         }
     }
+    // A run that stands still is told of whatever is said, and of what is not known nothing is proven.
+    let hangs = groups.iter().any(|group| group.verdict == ProgressVerdict::Hangs);
+    let is_open = groups.is_empty() && !unknown.is_empty() && scenario.catalogue.synchronizes();
+    if is_open || hanging.is_some() && !hangs {
+        groups.push(whatever_waits(scenario, unknown, hanging.as_ref()));
+    }
     let like_persistent = if groups.is_empty() { like_persistent(&system) } else { Vec::new() };
     ProgressVerdicts { groups, hanging, runs_tried, assumptions: assumptions(scenario), like_persistent }
+}
+
+/// Kernels that wait, where it is not known for what.
+fn whatever_waits(scenario: &Scenario, why: Vec<String>, hanging: Option<&HangingRun>) -> ProgressGroup {
+    let waits = |kernel: &&CheckedKernel| kernel.synchronization().is_some_and(Synchronization::waits);
+    let row = |kernel: &CheckedKernel| {
+        let (kernel, needed) = (kernel.title.to_string(), kernel.blocks);
+        WaitingKernel { kernel, stream: String::new(), needed, alone: 0, sure: 0 }
+    };
+    let kernels = scenario.kernels().iter().filter(waits).map(row).collect();
+    let (verdict, why) = match hanging {
+        Some(run) => (ProgressVerdict::Hangs, vec![run.how()]),
+        None => (ProgressVerdict::Open, why),
+    };
+    ProgressGroup { verdict, condition: None, why, promise: CudaPromise::None, kernels }
 }
 
 /// Titles of kernels whose grids are a whole number of blocks for each SM and fit at once.
@@ -249,15 +271,7 @@ fn judged(
         row.sure = row.sure.min(sure);
     }
     let (verdict, condition, why) = match (proven, explored) {
-        _ if hanging.is_some() => {
-            let changed = hanging.map_or(&[][..], |run| &run.changed);
-            let how = if changed.is_empty() {
-                "in the run of the scenario as it is".to_owned()
-            } else {
-                format!("in a run with other choices of {}", changed.join(", "))
-            };
-            (ProgressVerdict::Hangs, None, vec![how])
-        }
+        _ if hanging.is_some() => (ProgressVerdict::Hangs, None, hanging.into_iter().map(HangingRun::how).collect()),
         (Ok(condition), _) => (ProgressVerdict::CannotHang, Some(*condition), Vec::new()),
         (Err(_), Some(Explored::NoStandstill)) => {
             (ProgressVerdict::CannotHang, Some(ProgressCondition::AllStates), Vec::new())
@@ -284,6 +298,7 @@ fn judged(
 /// What a verdict rests on, besides the rules of the model.
 fn assumptions(scenario: &Scenario) -> Vec<String> {
     let mut all = vec![
+        "blocks wait for nothing but what the input says, of which profiles and models say nothing".to_owned(),
         "blocks take what the scenario states of their SM: where registers or shared memory are not stated, none"
             .to_owned(),
         "every launch is made, and none but those of the scenario, as long as a run of it goes".to_owned(),

@@ -219,10 +219,14 @@ fn changers(summary: &Summary<'_>, counter: Option<CounterId>) -> Vec<u32> {
     let trace = summary.trace;
     let Some(counter) = counter else { return Vec::new() };
     let changes = |id: OperationId, kind: OperationKind| match kind {
-        OperationKind::Kernel(_) => {
-            let points = trace.kernel_of(id).and_then(|kernel| kernel.synchronization());
-            points.is_some_and(|all| all.points.iter().any(|point| point.action == PointAction::Signal(counter)))
-        }
+        OperationKind::Kernel(_) => trace.kernel_of(id).is_some_and(|kernel| {
+            let Some(all) = kernel.synchronization() else { return false };
+            // Where all blocks have begun, what the first of those that wait has passed is over.
+            let open = trace.stands().iter().filter(|stand| stand.operation == id && stand.is_open());
+            let passed = open.map(|stand| stand.point as usize).min();
+            let passed = passed.filter(|_| trace.begun_by(id, trace.end()) == kernel.blocks).unwrap_or(0);
+            all.points.iter().skip(passed).any(|point| point.action == PointAction::Signal(counter))
+        }),
         OperationKind::WriteValue(value) => {
             trace.values().get(value.index()).is_some_and(|written| written.counter == counter)
         }

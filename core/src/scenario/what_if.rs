@@ -152,6 +152,16 @@ impl Scenario {
         Ok(self)
     }
 
+    /// Whether CUDA takes all launches with other grids: cooperative ones have to fit.
+    fn check_launches(&self, option: CalledOption<'static>) -> Result<(), WhatIfError> {
+        let launches = self.threads.iter().flat_map(|thread| &thread.steps).filter_map(|step| match *step {
+            Step::Launch(kernel, stream) => Some((kernel, stream)),
+            _ => None,
+        });
+        let check = |(kernel, stream)| self.catalogue.check_launch(kernel, stream);
+        launches.into_iter().try_for_each(check).map_err(|error| WhatIfError::Refused { option, error })
+    }
+
     fn stream_named(&self, option: CalledOption<'static>, name: &str) -> Result<StreamId, WhatIfError> {
         let streams = || (0..).map(StreamId).zip(self.streams());
         let exact = streams().find(|(_, stream)| *stream.name == *name);
@@ -250,7 +260,7 @@ impl Scenario {
         for (kernel, clusters) in (0..).map(KernelId).zip(clusters) {
             self.catalogue.set_clusters(kernel, clusters).map_err(refused(option))?;
         }
-        Ok(())
+        self.check_launches(option)
     }
 
     /// More blocks than have times of their own need a time that is stated for all.

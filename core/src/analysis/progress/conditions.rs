@@ -35,6 +35,8 @@ pub(super) struct System<'s> {
     /// Launches that may have to wait, by item, and waits of streams and hosts that may.
     pub(super) waiting: BTreeSet<usize>,
     pub(super) gates: BTreeSet<usize>,
+    /// Counters that may fall.
+    falling: BTreeSet<Counter>,
 }
 
 /// Items of which none shares an SM, a queue, a counter or an order with those of another part.
@@ -56,9 +58,10 @@ pub(super) struct Lack {
 impl<'s> System<'s> {
     pub(super) fn of(scenario: &'s Scenario) -> Self {
         let mut program = Program::of(scenario);
-        note_falling_counters(scenario, &mut program);
+        let falling = note_falling_counters(scenario, &mut program);
         let before = program.surely_before();
-        let mut system = Self { scenario, program, before, waiting: BTreeSet::new(), gates: BTreeSet::new() };
+        let (waiting, gates) = (BTreeSet::new(), BTreeSet::new());
+        let mut system = Self { scenario, program, before, waiting, gates, falling };
         let launches = system.program.launches();
         system.waiting = launches.filter(|(item, _)| !system.never_waits(*item)).map(|(item, _)| item).collect();
         let needs = |item: usize| system.program.items[item].needs;
@@ -78,8 +81,11 @@ impl<'s> System<'s> {
         self.scenario.events().get(event.index()).map(|name| &**name)
     }
 
-    /// What a counter has come to surely before an item begins.
+    /// What a counter has come to surely before an item begins; one that may fall, to nothing.
     fn reached(&self, item: usize, counter: Counter) -> u64 {
+        if self.falling.contains(&counter) {
+            return 0;
+        }
         let signals = |other: usize| {
             self.launch(other).map_or(0, |launch| {
                 let own = launch.passes.iter().filter(|pass| **pass == Pass::Signal(counter)).count() as u64;
@@ -310,7 +316,8 @@ impl<'s> System<'s> {
 }
 
 /// Counters that may fall, or whose value depends on the order in which they are written, which no condition knows.
-fn note_falling_counters(scenario: &Scenario, program: &mut Program) {
+fn note_falling_counters(scenario: &Scenario, program: &mut Program) -> BTreeSet<Counter> {
+    let mut falling = BTreeSet::new();
     let mut written: BTreeMap<Counter, BTreeSet<u64>> = BTreeMap::new();
     for (counter, value) in program.items.iter().filter_map(|item| item.writes) {
         written.entry(counter).or_default().insert(value);
@@ -324,8 +331,10 @@ fn note_falling_counters(scenario: &Scenario, program: &mut Program) {
         if values.len() > 1 || signalled.contains(&counter) {
             let name = scenario.catalogue.counters().get(counter).map_or("", |name| name);
             program.unknown.insert(format!("counter {name:?} may be set back: what waits may see it before or after"));
+            falling.insert(counter);
         }
     }
+    falling
 }
 
 /// What items meet at.

@@ -12,6 +12,7 @@ use crate::limits::count_turn;
 use crate::run::{Standstill, StillWait, Summary};
 use crate::scenario::{HostThread, Scenario};
 use crate::time::Duration;
+use crate::trace::Rule;
 use crate::workload::{BlockTime, KernelId, OperationId, OperationKind, Placement, StreamId};
 
 /// Operations that one run may submit.
@@ -36,6 +37,15 @@ pub struct HangingRun {
     pub launches: Vec<String>,
     /// What is different from the scenario that was asked about; empty: nothing.
     pub changed: Vec<&'static str>,
+}
+
+impl HangingRun {
+    pub(super) fn how(&self) -> String {
+        match &*self.changed.join(", ") {
+            "" => "in the run of the scenario as it is".to_owned(),
+            changed => format!("in a run with other choices of {changed}"),
+        }
+    }
 }
 
 /// A way in which a scenario is changed.
@@ -133,7 +143,9 @@ fn try_variant(scenario: &Scenario, variant: &Variant, operations: &mut usize) -
     *operations += run.trace.operations().len() + run.trace.waves();
     let standstill = Standstill::of(&Summary::of(&run)).filter(|found| found.is_final)?;
     let record = |wait: &StillWait| run.trace.record(OperationId(wait.id));
-    let stuck = standstill.waits.iter().filter_map(record).map(|record| (record.kind, record.stream)).collect();
+    // What is only behind others in its stream does not hang by itself.
+    let own = standstill.waits.iter().filter(|wait| wait.rule != Rule::G2);
+    let stuck = own.filter_map(record).map(|record| (record.kind, record.stream)).collect();
     let kernels = run.trace.numbered().filter_map(|(id, record)| Some((run.trace.kernel_of(id)?, record.stream)));
     let launches = kernels.map(|(kernel, stream)| format!("{} ({})", kernel.title, run.trace.stream_name(stream)));
     let launches = launches.collect();

@@ -133,7 +133,10 @@ impl<'s> Reader<'s> {
     /// How many iterations of a thread there are in a run.
     fn iterations(&mut self, thread: &HostThread) -> u64 {
         let by_horizon = self.scenario.horizon.zip(thread.period.filter(|period| *period > Duration::ZERO));
-        let by_horizon = by_horizon.map(|(horizon, period)| horizon.as_ns() / period.as_ns() + 1);
+        let by_horizon = by_horizon.map(|(horizon, period)| {
+            let left = horizon.as_ns().checked_sub(thread.release.as_ns());
+            left.map_or(0, |left| left / period.as_ns() + 1)
+        });
         match thread.iterations.map_or(by_horizon, |all| Some(by_horizon.map_or(all, |by| by.min(all)))) {
             Some(all) if thread.time_limit.is_none() && thread.until.is_none() => all,
             _ => {
@@ -201,11 +204,16 @@ impl<'s> Reader<'s> {
                 item.after.extend(own);
             }
             Step::SynchronizeDevice | Step::Free => {
-                item.after.extend(self.last.values().filter_map(|by| by.get(&thread)).copied());
+                // Of several GPUs a host waits for its own, wherever it or others have submitted.
+                let process = self.scenario.threads[thread].process;
+                let streams = self.scenario.streams();
+                let is_own = |stream: StreamId| streams.get(stream.index()).is_some_and(|own| own.process == process);
+                let own = self.last.iter().filter(|(stream, _)| is_own(**stream));
+                item.after.extend(own.filter_map(|(_, by)| by.get(&thread)).copied());
                 if self.scenario.threads.len() > 1 {
-                    let process = self.scenario.threads[thread].process;
                     let is_other = |(number, other): (usize, &HostThread)| {
-                        number != thread && other.process == process && other.submits()
+                        let streams = other.steps.iter().filter_map(|step| step.submission());
+                        number != thread && streams.into_iter().any(|(_, stream)| is_own(stream))
                     };
                     if self.scenario.threads.iter().enumerate().any(is_other) {
                         self.unknown("a host waits for the whole device, for whatever other hosts have submitted then");

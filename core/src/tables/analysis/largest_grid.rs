@@ -46,7 +46,7 @@ fn columns<'a>() -> [Column<&'a LargestGridRow>; 7] {
     [
         Column::new("device", "device", |row: &&LargestGridRow| row.device.as_str().into()).left(),
         Column::new("sms", "SMs", |row: &&LargestGridRow| row.sms.into()),
-        Column::new("blocks", "cannot hang up to", |row: &&LargestGridRow| {
+        Column::new("blocks", "cannot hang with", |row: &&LargestGridRow| {
             row.found().and_then(|found| found.blocks).into()
         }),
         Column::new("alone", "fit alone", |row: &&LargestGridRow| row.found().map(|found| found.alone).into()),
@@ -81,9 +81,11 @@ impl LargestGridReport {
         }
         let mut rows = vec![row(scenario.device(), Ok(own))];
         for device in others.into_iter().filter(|device| device.name != scenario.device().name) {
-            let found = scenario.on_device(device.clone()).map_err(|error| error.to_string());
-            let found = found.and_then(|on| largest_grid(&on, changes, kernel).map_err(|error| error.to_string()));
-            rows.push(row(&device, found));
+            rows.push(match scenario.on_device(device.clone()) {
+                // Of several GPUs all are of the other kind.
+                Ok(on) => row(on.device(), largest_grid(&on, changes, kernel).map_err(|error| error.to_string())),
+                Err(error) => row(&device, Err(error.to_string())),
+            });
         }
         Ok(Self { kernel: kernel.to_owned(), rows, notes })
     }
@@ -107,8 +109,9 @@ impl Report for LargestGridReport {
         page.line(&format!("grids of {} with which nothing can hang:", self.kernel));
         page.trimmed_table(&columns(), &self.rows);
         page.line(
-            "fit alone: blocks that fit on an empty GPU; beyond: a larger grid that was asked about, or without any \
-                   such grid the stated one, and its verdict; not all grids were asked about",
+            "cannot hang with: the largest that was found; fit alone: blocks that fit on an empty GPU; beyond: a larger \
+                   grid that was asked about, or where none was found the stated one, and its verdict; not all grids were \
+                   asked about",
         );
     }
 }

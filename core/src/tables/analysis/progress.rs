@@ -83,6 +83,7 @@ impl Report for ProgressReport {
                     "the same number of blocks for each SM, all at once, as persistent kernels have: {first}{more}"
                 ));
             }
+            page.line(&format!("under the rules of the model, if {}", self.0.assumptions.join("; ")));
             return;
         }
         page.trimmed_table(&columns(), self.rows());
