@@ -128,6 +128,9 @@ impl Analyze {
         if stated.is_some() && (self.sporadic || self.ladder) {
             bail!("--block-times {{stated, BEST..WORST}} is about given releases: leave out --sporadic and --ladder");
         }
+        if stated.is_some() && self.progress {
+            bail!("--progress holds whatever blocks take: leave out --block-times {{stated, BEST..WORST}}");
+        }
         if stated.is_some() && self.slack {
             bail!(
                 "--slack holds for blocks that take any shorter time: leave out --block-times {{stated, BEST..WORST}}"
@@ -270,9 +273,9 @@ impl Analyze {
                 let row = &report.chains.rows[number];
                 let (measure, jobs) = (row.measure.name(), row.jobs.as_deref().unwrap_or_default());
                 let miss = format!("the {measure} of {} is too long, by {jobs}", row.chain);
-                self.write_witness(Some(()), |()| (report.chains.witness(number, scenario, verdicts), miss))?;
+                self.write_witness(Some(()), LATE, |()| (report.chains.witness(number, scenario, verdicts), miss))?;
             }
-            (miss, _) => self.write_witness(miss, |number| {
+            (miss, _) => self.write_witness(miss, LATE, |number| {
                 let job = &verdicts.jobs[number];
                 (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
             })?,
@@ -303,21 +306,11 @@ impl Analyze {
         ending::stop_working()?;
         let out = part.turn()?;
         output::show_abridged(&scenario.notes, |text| part.note(text));
-        if let Some(path) = self.search.witness.as_deref() {
-            match &report.0.hanging {
-                Some(run) => {
-                    write_bytes(path, run.scenario.to_native_json()?.as_bytes())?;
-                    note(&format!("{0} has the run that stands still; gpusched simulate {0} shows it", path.display()));
-                }
-                None => note(&format!(
-                    "--witness: no run was found that stands still, so {} is not written",
-                    path.display()
-                )),
-            }
-        }
+        let hanging = report.0.hanging.as_ref();
+        self.write_witness(hanging, "stands still", |run| (Some(run.scenario.clone()), "nothing goes on".to_owned()))?;
         part.print(&report, out)?;
-        let cannot = report.0.groups.iter().all(|group| group.verdict == ProgressVerdict::CannotHang);
-        Ok(if self.check && !cannot { Answer::No } else { Answer::Done })
+        let hangs = report.0.verdict() != ProgressVerdict::CannotHang;
+        Ok(if self.check && hangs { Answer::No } else { Answer::Done })
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
@@ -334,7 +327,7 @@ impl Analyze {
         }
         output::show_abridged(notes, |text| part.note(text));
         self.note_assumptions(scenario, part);
-        self.write_witness(verdicts.latest_miss(), |number| {
+        self.write_witness(verdicts.latest_miss(), LATE, |number| {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
         if let Some(path) = &self.certificate {
@@ -395,23 +388,27 @@ impl Analyze {
         Ok((answer, unchecked))
     }
 
-    /// Writes the run of what misses its deadline, if anything does; `tell` gives that run and says whose it is.
+    /// Writes a run that was found, if there is one `that` is looked for; `describe` gives it and what happens in it.
     fn write_witness<M>(
         &self,
-        miss: Option<M>,
+        found: Option<M>,
+        that: &str,
         describe: impl FnOnce(M) -> (Option<Scenario>, String),
     ) -> anyhow::Result<()> {
         let Some(path) = self.search.witness.as_deref() else { return Ok(()) };
-        let Some((witness, miss)) = miss.map(describe) else {
-            note(&format!("--witness: no run was found that misses a deadline, so {} is not written", path.display()));
+        let Some((witness, what)) = found.map(describe) else {
+            note(&format!("--witness: no run was found that {that}, so {} is not written", path.display()));
             return Ok(());
         };
         let witness = witness.context("the run found cannot be written as a scenario")?;
         write_bytes(path, witness.to_native_json()?.as_bytes())?;
-        note(&format!("{0} has a run in which {miss}; gpusched simulate {0} shows it", path.display()));
+        note(&format!("{0} has a run in which {what}; gpusched simulate {0} shows it", path.display()));
         Ok(())
     }
 }
+
+/// What a witness does.
+const LATE: &str = "misses a deadline";
 
 /// Whether a run takes longer than it takes to start a thread for it.
 fn is_worth_threads(scenario: &Scenario) -> bool {

@@ -279,6 +279,7 @@ const TABLE: &[Need] = &[
     need(&["analyze"], &["largest_grid_on"], Needs::Option(&["largest_grid"])),
     need(&["analyze"], &["jitter"], Needs::Option(&["sporadic"])),
     need(&["analyze"], &["allow_unchecked"], Needs::Option(&["check"])),
+    need(&["analyze"], &["allow_unchecked"], Needs::Without("progress")),
 ];
 
 /// What the user gave.

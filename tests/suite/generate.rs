@@ -19,7 +19,7 @@ pub(crate) fn builtin(name: &str) -> Device {
     Device::builtin(name).expect("the file is sound").expect("it is built in")
 }
 
-fn ns(duration: u64) -> Duration {
+pub(crate) fn ns(duration: u64) -> Duration {
     Duration::from_ns(duration)
 }
 
@@ -321,24 +321,30 @@ pub(crate) fn scenario(limits: Limits) -> impl Strategy<Value = Case> {
             for copy in copies {
                 catalogue.add_copy(copy).expect("the device takes it");
             }
-            Case(Scenario {
-                name: "random".to_owned(),
-                catalogue,
-                placement,
-                seed,
-                horizon: horizon.map(ns),
-                block_times: std::collections::BTreeMap::new(),
-                threads,
-                release_order: ReleaseOrder::default(),
-                assumptions: Vec::new(),
-                ready_order: std::sync::Arc::default(),
-                notes: Vec::new(),
-                expected: None,
-                chains: Vec::new(),
-                examiner: None,
-            })
+            let horizon = horizon.map(ns);
+            Case(Scenario { placement, seed, horizon, ..of_threads(catalogue, threads) })
         },
     )
+}
+
+/// What these threads do, and nothing else.
+pub(crate) fn of_threads(catalogue: Catalogue, threads: Vec<HostThread>) -> Scenario {
+    Scenario {
+        name: "random".to_owned(),
+        catalogue,
+        placement: Placement::default(),
+        seed: 0,
+        horizon: None,
+        block_times: std::collections::BTreeMap::new(),
+        threads,
+        release_order: ReleaseOrder::default(),
+        assumptions: Vec::new(),
+        ready_order: std::sync::Arc::default(),
+        notes: Vec::new(),
+        expected: None,
+        chains: Vec::new(),
+        examiner: None,
+    }
 }
 
 fn copy_of((direction, bytes, duration): (u8, u64, Option<u64>)) -> Copy {

@@ -2,7 +2,7 @@
 //! that many things happen at one instant, and counters with values that are never reached.
 
 use gpusched::device::{BlockShape, ChannelOrder, Device, DeviceSpec, Preemption, SmMask};
-use gpusched::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
+use gpusched::scenario::{BarrierId, HostThread, Scenario, Step};
 use gpusched::time::Duration;
 use gpusched::workload::{
     BlockClock, BlockTime, Catalogue, CounterId, CounterValue, EventId, Kernel, KernelId, Placement, PointAction,
@@ -13,7 +13,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::generate::{Case, builtin};
+use crate::generate::{Case, builtin, ns, of_threads};
 
 /// Who runs beside whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +26,6 @@ pub(crate) enum Family {
     Turns,
     /// Clients of MPS.
     Mps,
-}
-
-fn ns(duration: u64) -> Duration {
-    Duration::from_ns(duration)
 }
 
 /// SMs, block slots, threads of an SM, channels and their order, latencies, gap, order of SMs.
@@ -196,8 +192,8 @@ fn add_events_and_counters(catalogue: &mut Catalogue, family: Family) {
     }
 }
 
-/// A scenario of one of these families.
-pub(crate) fn waiting(families: &'static [Family]) -> impl Strategy<Value = Case> {
+/// A scenario of this family.
+pub(crate) fn waiting(family: Family) -> impl Strategy<Value = Case> {
     let stream = (0_u32..3, any::<bool>(), option::weighted(0.1, any::<u8>()));
     let step = (0_u8..31, any::<u32>(), any::<u32>(), 0_u64..6);
     let release = prop_oneof![2 => Just(0_u64), 1 => 0_u64..10];
@@ -210,9 +206,9 @@ pub(crate) fn waiting(families: &'static [Family]) -> impl Strategy<Value = Case
     );
     let placement = select(vec![Placement::MostRoom, Placement::MostRoom, Placement::RoundRobin, Placement::LowestId]);
     let parts = (raw_device(), vec(stream, 1..5), vec(raw_kernel(), 1..4), vec(raw_thread, 1..4));
-    let sharing = (select(families), 2_u32..=3, (1_u64..9, 0_u64..3), any::<bool>());
+    let sharing = (2_u32..=3, (1_u64..9, 0_u64..3), any::<bool>());
     (parts, placement, option::weighted(0.15, 0_u64..30), sharing).prop_map(
-        move |((raw_device, streams, raw_kernels, threads), placement, horizon, (family, number, turns, block_end))| {
+        move |((raw_device, streams, raw_kernels, threads), placement, horizon, (number, turns, block_end))| {
             let processes = if family == Family::One { 1 } else { number };
             let mut catalogue = shared(device(raw_device), family, processes, turns, block_end);
             let has_masks = family != Family::Gpus;
@@ -261,27 +257,11 @@ pub(crate) fn waiting(families: &'static [Family]) -> impl Strategy<Value = Case
             };
             let threads =
                 threads.map(|(index, raw)| thread(raw, index, &of_host(index), kernels, family, processes)).collect();
-            Case(Scenario {
-                name: "waiting".to_owned(),
-                catalogue,
-                // The engine has one pointer for all GPUs.
-                placement: if family == Family::Gpus && placement == Placement::RoundRobin {
-                    Placement::MostRoom
-                } else {
-                    placement
-                },
-                seed: 0,
-                horizon: horizon.map(ns),
-                block_times,
-                threads,
-                release_order: ReleaseOrder::default(),
-                assumptions: Vec::new(),
-                ready_order: std::sync::Arc::default(),
-                notes: Vec::new(),
-                expected: None,
-                chains: Vec::new(),
-                examiner: None,
-            })
+            // The engine has one pointer for all GPUs.
+            let has_pointer = family == Family::Gpus && placement == Placement::RoundRobin;
+            let placement = if has_pointer { Placement::MostRoom } else { placement };
+            let horizon = horizon.map(ns);
+            Case(Scenario { placement, horizon, block_times, ..of_threads(catalogue, threads) })
         },
     )
 }

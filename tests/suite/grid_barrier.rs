@@ -1,11 +1,12 @@
 //! `--grid-barrier`, what if blocks of kernels wait for one another, and `--largest-grid`: on files that say nothing of
 //! waiting. Figures by hand from the numbers of SMs.
 
-use gpusched::analysis::{LargestGrid, ProgressCondition, ProgressVerdict, judge_progress, largest_grid};
+use gpusched::analysis::{LargestGrid, ProgressCondition, ProgressVerdict, largest_grid};
 use gpusched::device::Device;
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 
 use crate::common::{gpusched, stderr, stdout};
+use crate::hang::judge_with_witness;
 
 fn read(device: &str, kernels: &str, streams: &str) -> Scenario {
     let text = format!(
@@ -34,7 +35,7 @@ fn together(groups: &[&str]) -> WhatIf {
 }
 
 fn verdicts(scenario: Scenario, groups: &[&str]) -> Vec<ProgressVerdict> {
-    let judged = judge_progress(&scenario.what_if(&together(groups)).expect("there are such kernels"));
+    let judged = judge_with_witness(&scenario.what_if(&together(groups)).expect("there are such kernels"));
     judged.groups.iter().map(|group| group.verdict).collect()
 }
 
@@ -42,7 +43,7 @@ fn verdicts(scenario: Scenario, groups: &[&str]) -> Vec<ProgressVerdict> {
 fn a_file_without_any_words_for_waiting_is_judged() {
     assert_eq!(verdicts(mirage(80), &[]), []);
     let changed = mirage(80).what_if(&together(&["scheduler, worker"])).expect("there are such kernels");
-    let judged = judge_progress(&changed);
+    let judged = judge_with_witness(&changed);
     // 80 of the 148 SMs have a scheduler, whichever order of launches.
     let needed: Vec<_> = judged.groups[0].kernels.iter().map(|row| (&*row.kernel, row.needed, row.sure)).collect();
     assert_eq!(needed[1], ("worker", 128, 68));
@@ -128,7 +129,7 @@ fn a_stated_value_is_kept_so_that_smaller_grids_hang_as_well() {
     let of = read("tx2", &kernels, &[stream("A", ""), stream("B", "")].join(", "));
     assert_eq!(verdicts(of.clone(), &[]), [ProgressVerdict::CannotHang]);
     let fewer = WhatIf { blocks: vec![("B".to_owned(), 3)], ..WhatIf::default() };
-    let fewer = judge_progress(&of.what_if(&fewer).expect("there is such a kernel"));
+    let fewer = judge_with_witness(&of.what_if(&fewer).expect("there is such a kernel"));
     assert_eq!(fewer.groups[0].verdict, ProgressVerdict::Hangs);
 }
 

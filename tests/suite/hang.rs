@@ -6,20 +6,34 @@ use gpusched::hosts::simulate;
 use gpusched::run::{Standstill, Summary};
 use gpusched::scenario::{ReadOptions, Scenario, WhatIf};
 
-fn read(rest: &str) -> Scenario {
+/// A scenario file of which this is the rest.
+pub(crate) fn read(rest: &str) -> Scenario {
     let text = format!(r#"{{"format": "gpusched-scenario/1", "name": "hang", {rest}}}"#);
-    Scenario::from_json("hang.json", &text, &ReadOptions::default()).expect("it is sound")
+    Scenario::from_json("hang.json", &text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Verdicts and conditions by group; a run that hangs has to stand still when it is simulated from a file.
-fn judge(scenario: &Scenario) -> (ProgressVerdicts, Vec<(ProgressVerdict, Option<ProgressCondition>)>) {
+/// Whether nothing goes on at the end of its run, for good.
+pub(crate) fn stands_still(scenario: &Scenario) -> bool {
+    let run = simulate(scenario).expect("it runs");
+    Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final)
+}
+
+/// Verdicts; there is a run if and only if something hangs, and it stands still when it is simulated from a file.
+pub(crate) fn judge_with_witness(scenario: &Scenario) -> ProgressVerdicts {
     let judged = judge_progress(scenario);
+    let hangs = judged.groups.iter().any(|group| group.verdict == ProgressVerdict::Hangs);
+    assert_eq!(judged.hanging.is_some(), hangs);
     if let Some(run) = &judged.hanging {
         let text = run.scenario.to_native_json().expect("it can be written");
         let again = Scenario::from_json("witness.json", &text, &ReadOptions::default()).expect("it can be read");
-        let run = simulate(&again).expect("it runs");
-        assert!(Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final), "the run does not stand still");
+        assert!(stands_still(&again), "the run does not stand still: {text}");
     }
+    judged
+}
+
+/// Those, and verdicts and conditions by group.
+fn judge(scenario: &Scenario) -> (ProgressVerdicts, Vec<(ProgressVerdict, Option<ProgressCondition>)>) {
+    let judged = judge_with_witness(scenario);
     let verdicts = judged.groups.iter().map(|group| (group.verdict, group.condition)).collect();
     (judged, verdicts)
 }

@@ -1,15 +1,12 @@
 //! `analyze --progress` where a proof may overlook that something comes first, each with the run that stands still.
 
-use gpusched::analysis::{ProgressVerdict, judge_progress};
+use gpusched::analysis::ProgressVerdict;
 use gpusched::hosts::simulate;
-use gpusched::run::{Standstill, Summary};
-use gpusched::scenario::{ReadOptions, Scenario};
+use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
 use gpusched::workload::OperationId;
 
-fn read(text: &str) -> Scenario {
-    Scenario::from_json("hard.json", text, &ReadOptions::default()).expect("it is sound")
-}
+use crate::hang::{judge_with_witness, read, stands_still};
 
 /// One block that waits until `c` is so much.
 fn waits(value: u32) -> String {
@@ -21,23 +18,31 @@ fn waits(value: u32) -> String {
 const SIGNALS: &str =
     r#"{"blocks": 1, "threads": 32, "duration": "1 us", "signal": [{"at": "start", "counter": "c"}]}"#;
 
+/// On a TX2.
 fn file(rest: &str) -> String {
-    format!(r#"{{"format": "gpusched-scenario/1", "name": "hard", "device": "tx2", {rest}}}"#)
+    format!(r#""device": "tx2", {rest}"#)
 }
 
 /// The scenario as it is stands still, and nobody says that it cannot.
 fn stands_still_and_is_not_said_not_to(rest: &str) {
-    stands_still(&read(&file(rest)));
+    stands_still_and_is_found(&read(&file(rest)));
 }
 
-fn stands_still(scenario: &Scenario) {
-    let run = simulate(scenario).expect("it runs");
-    assert!(Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final), "it goes on");
-    let groups = judge_progress(scenario).groups;
+fn stands_still_and_is_found(scenario: &Scenario) {
+    assert!(stands_still(scenario), "it goes on");
+    is_not_said_not_to(scenario);
+}
+
+fn is_not_said_not_to(scenario: &Scenario) {
+    let groups = judge_with_witness(scenario).groups;
     assert!(!groups.is_empty(), "nothing is said to wait");
     for group in groups {
         assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
     }
+}
+
+fn verdicts(scenario: &Scenario) -> Vec<ProgressVerdict> {
+    judge_with_witness(scenario).groups.iter().map(|group| group.verdict).collect()
 }
 
 #[test]
@@ -83,7 +88,7 @@ fn a_stream_with_its_channel_full_holds_what_others_submit_behind() {
             {{"name": "T", "priority": 0}}, {{"name": "U", "priority": 0, "operations": [{{"kernel": "P"}}]}}]"#
     );
     let text = file(&rest).replace(r#""device": "tx2""#, &format!(r#""device": {device}"#));
-    stands_still(&read(&text));
+    stands_still_and_is_found(&read(&text));
 }
 
 #[test]
@@ -95,10 +100,7 @@ fn blocks_of_a_context_that_wait_keep_others_from_the_gpu_where_turns_end_with_b
             "streams": [{{"name": "S", "process": "p", "priority": 0, "operations": [{{"kernel": "W"}}]}},
                 {{"name": "T", "process": "q", "priority": 0, "release": "5 us", "operations": [{{"kernel": "P"}}]}}]"#
         );
-        let scenario = read(&file(&rest).replace("tx2", device));
-        for group in judge_progress(&scenario).groups {
-            assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{device}: {:?}", group.condition);
-        }
+        stands_still_and_is_found(&read(&file(&rest).replace("tx2", device)));
     }
 }
 
@@ -176,18 +178,10 @@ fn what_two_kernels_free_at_one_instant_may_go_to_a_kernel_that_waited_for_both(
                 {{"record": "e", "stream": "two"}}, {{"wait": "e", "stream": "one"}}, {{"launch": "U", "stream": "one"}}]}}]"#
         ))
     };
-    let judged = |text: String| {
-        let scenario = read(&text);
-        let run = simulate(&scenario).expect("it runs");
-        let stands = Standstill::of(&Summary::of(&run)).is_some_and(|found| found.is_final);
-        (stands, judge_progress(&scenario).groups)
-    };
-    assert!(judged(with_times("5 us", "10 us")).0, "it goes on");
-    let (stands, groups) = judged(with_times("10 us", "3 us"));
-    assert!(!stands && !groups.is_empty());
-    for group in groups {
-        assert_ne!(group.verdict, ProgressVerdict::CannotHang, "{:?}", group.condition);
-    }
+    assert!(stands_still(&read(&with_times("5 us", "10 us"))), "it goes on");
+    let goes_on = read(&with_times("10 us", "3 us"));
+    assert!(!stands_still(&goes_on));
+    is_not_said_not_to(&goes_on);
 }
 
 #[test]
@@ -206,7 +200,7 @@ fn of_clusters_that_begin_as_parts_all_but_one_part_may_be_there() {
             {"name": "a", "priority": 0, "release": "1 us", "operations": [{"kernel": "A"}]},
             {"name": "b", "priority": -1, "release": "100 us", "operations": [{"kernel": "B"}]}]"#;
     let text = file(rest).replace(r#""device": "tx2""#, &format!(r#""device": {device}"#));
-    stands_still(&read(&text));
+    stands_still_and_is_found(&read(&text));
 }
 
 const PLAIN: &str = r#"{"blocks": 1, "threads": 32, "duration": "1 us"}"#;
@@ -230,7 +224,7 @@ fn a_stream_that_waits_for_good_hangs_though_no_block_waits() {
 #[test]
 fn a_stream_for_which_another_signals_cannot_hang() {
     let opened = read(&file(&gate(r#", {"name": "T", "operations": [{"kernel": "P"}]}"#)));
-    let groups = judge_progress(&opened).groups;
+    let groups = judge_with_witness(&opened).groups;
     assert_eq!(groups.iter().map(|group| group.verdict).collect::<Vec<_>>(), [ProgressVerdict::CannotHang]);
     assert_eq!(groups[0].kernels.len(), 2, "the wait and who signals: {:?}", groups[0].kernels);
 }
@@ -241,8 +235,7 @@ fn a_host_that_waits_for_good_is_not_said_not_to_hang() {
         r#""kernels": {{"K": {PLAIN}}}, "streams": [{{"name": "S"}}],
         "hosts": [{{"name": "H", "steps": [{{"wait_value": "c", "value": 1}}, {{"launch": "K", "stream": "S"}}]}}]"#
     )));
-    let verdicts: Vec<_> = judge_progress(&host).groups.iter().map(|group| group.verdict).collect();
-    assert_eq!(verdicts, [ProgressVerdict::Open]);
+    assert_eq!(verdicts(&host), [ProgressVerdict::Open]);
 }
 
 #[test]
@@ -290,8 +283,7 @@ fn launches_after_the_horizon_signal_nothing() {
             {{"name": "T", "release": "850 ms", "period": "100 ms", "operations": [{{"kernel": "P"}}]}}]"#,
         waits(5)
     )));
-    let verdicts: Vec<_> = judge_progress(&late).groups.iter().map(|group| group.verdict).collect();
-    assert_eq!(verdicts, [ProgressVerdict::Open]);
+    assert_eq!(verdicts(&late), [ProgressVerdict::Open]);
 }
 
 #[test]

@@ -2,14 +2,14 @@
 //! reports of hangs say.
 
 use gpusched::analysis::analyse;
+use gpusched::device::SmMask;
 use gpusched::prelude::*;
 use gpusched::run::Standstill;
-use gpusched::workload::{OperationId, OperationKind};
+use gpusched::scenario::WhatIf;
+use gpusched::workload::{Catalogue, OperationId, OperationKind, WorkloadError};
 
-fn read(rest: &str) -> Scenario {
-    let text = format!(r#"{{"format": "gpusched-scenario/1", "name": "waiting", {rest}}}"#);
-    Scenario::from_json("waiting.json", &text, &ReadOptions::default()).expect("it is sound")
-}
+use crate::generate::builtin;
+use crate::hang::read;
 
 fn refusal(rest: &str) -> String {
     let text = format!(r#"{{"format": "gpusched-scenario/1", "name": "waiting", {rest}}}"#);
@@ -197,6 +197,34 @@ fn what_contradicts_itself_is_refused_with_its_reason() {
     is_refused(r#""duration": "1 ms", "signal": [{"at": 2, "counter": "C"}]"#, "from 0 to 1");
     is_refused(r#""duration": "1 ms", "wait": [{"at": "end", "counter": "C", "value": 1}]"#, "or \"start\"");
     is_refused(r#""duration": "1 ms", "wait": [{"at": 0, "counter": "C"}]"#, "\"value\" is missing");
+    let clusters =
+        kernel(r#""duration": "1 ms", "cooperative": true, "cluster": 2"#).replace(r#""blocks": 1"#, r#""blocks": 2"#);
+    let refused = refusal(&format!(r#""device": "h100", {clusters}"#));
+    assert!(refused.contains("cooperative launches of clusters"), "{refused}");
+}
+
+#[test]
+fn one_of_several_gpus_takes_no_mask() {
+    let scenario = read(&format!(
+        r#""device": "tx2", "devices": ["G", "H"], "kernels": {{"K": {{"blocks": 1, "threads": 32, "duration": "1 ms"}}}},
+        "streams": [{{"name": "A", "device": "H", {STREAM}: [{{"kernel": "K"}}]}}]"#
+    ));
+    let mask = SmMask::parse("0x1").expect("a mask");
+    let masked = scenario.what_if(&WhatIf { sm_masks: vec![("A".to_owned(), mask)], ..WhatIf::default() });
+    let said = masked.expect_err("it is refused").to_string();
+    assert!(said.contains("on one GPU only"), "{said}");
+}
+
+#[test]
+fn an_event_is_recorded_at_a_trigger_or_at_launch_completion() {
+    for completes_first in [false, true] {
+        let mut catalogue = Catalogue::new(builtin("h100"));
+        let event = catalogue.add_event("E".into()).expect("there is room");
+        let ways = [Catalogue::set_launch_completion_event, Catalogue::set_programmatic_event];
+        ways[usize::from(!completes_first)](&mut catalogue, event).expect("it may be");
+        let other = ways[usize::from(completes_first)](&mut catalogue, event);
+        assert!(matches!(other, Err(WorkloadError::TwoRecords)));
+    }
 }
 
 #[test]

@@ -43,13 +43,7 @@ impl Asked {
     fn of(judged: &ProgressVerdicts, titles: &[String]) -> Self {
         let is_own = |kernel: &str| titles.iter().any(|title| title == kernel);
         let own = judged.groups.iter().find(|group| group.kernels.iter().any(|row| is_own(&row.kernel)));
-        Self {
-            verdict: match &judged.hanging {
-                Some(_) => ProgressVerdict::Hangs,
-                None => judged.groups.iter().map(|group| group.verdict).max().unwrap_or(ProgressVerdict::CannotHang),
-            },
-            condition: own.or(judged.groups.first()).and_then(|group| group.condition),
-        }
+        Self { verdict: judged.verdict(), condition: own.or(judged.groups.first()).and_then(|group| group.condition) }
     }
 }
 
@@ -72,13 +66,14 @@ pub fn largest_grid(scenario: &Scenario, changes: &WhatIf, kernel: &str) -> Resu
     let alone = launched.map(|crowd| room_alone(&known.catalogue, crowd.kernel, crowd.stream)).min().unwrap_or(0);
 
     // CUDA refuses a cooperative launch that does not fit.
-    let is_cooperative = |kernel: &CheckedKernel| kernel.synchronization().is_some_and(|all| all.is_cooperative);
-    let most = if of_name().any(is_cooperative) { alone } else { MOST_BLOCKS };
+    let most = if of_name().any(CheckedKernel::is_cooperative) { alone } else { MOST_BLOCKS };
     let mut found = LargestGrid { blocks: None, condition: None, alone, beyond: None, waits: false };
-    if judge_progress(&known).groups.is_empty() {
+    let as_stated = judge_progress(&known);
+    if as_stated.groups.is_empty() {
         return Ok(found);
     }
-    let mut asked: BTreeMap<u32, Asked> = BTreeMap::new();
+    let mut asked = BTreeMap::from([(stated / unit, Asked::of(&as_stated, &titles))]);
+    asked.retain(|units, _| units * unit == stated);
     let mut cannot_hang = |units: u32| -> Result<bool, WhatIfError> {
         let of_units = if let Some(known) = asked.get(&units) {
             *known

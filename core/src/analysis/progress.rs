@@ -17,10 +17,10 @@ use serde::Serialize;
 pub use conditions::ProgressCondition;
 use conditions::{Lack, Part, System};
 pub use hunt::HangingRun;
-use model::{Launch, Pass};
+use model::Launch;
 use states::Explored;
 
-use crate::device::Preemption;
+use crate::joined::Joined;
 use crate::limits::count_turn;
 use crate::named::named;
 use crate::scenario::Scenario;
@@ -33,10 +33,10 @@ named! {
     pub enum ProgressVerdict: ALL, Serialize {
         /// In no run, under the rules of the model.
         CannotHang = "cannot hang",
-        /// In the run that is told.
-        Hangs = "hangs",
         /// Neither is known.
         Open = "open",
+        /// In the run that is told.
+        Hangs = "hangs",
     }
 }
 
@@ -93,10 +93,17 @@ named! {
     pub enum CudaPromise: ALL, Serialize {
         /// Once a thread of a cooperative grid has begun, all of the grid gets on.
         Cooperative = "promised: each is a cooperative grid that waits for itself alone",
-        /// What they wait for is done before they begin.
+        /// What is waited for is done before; so nothing is a group.
         Order = "promised: what is waited for has ended before",
         /// Nothing is promised between grids, nor between blocks of one that is not cooperative.
         None = "not promised: CUDA lets blocks of other grids, and of grids that are not cooperative, starve",
+    }
+}
+
+impl ProgressVerdicts {
+    /// Of all groups, the worst.
+    pub fn verdict(&self) -> ProgressVerdict {
+        self.groups.iter().map(|group| group.verdict).max().unwrap_or(ProgressVerdict::CannotHang)
     }
 }
 
@@ -104,12 +111,7 @@ named! {
 pub fn judge_progress(scenario: &Scenario) -> ProgressVerdicts {
     let system = System::of(scenario);
     let parts = system.parts();
-    let mut unknown: Vec<String> = system.program.unknown.iter().cloned().collect();
-    let time_slicing = scenario.device().time_slicing;
-    if scenario.catalogue.is_time_sliced() && time_slicing.preemption == Preemption::BlockEnd {
-        unknown
-            .push("blocks of a context that wait keep the GPU from all other contexts (preemption: block-end)".into());
-    }
+    let unknown: Vec<String> = system.program.unknown.iter().cloned().collect();
     let proven: Vec<Result<ProgressCondition, Vec<String>>> =
         parts.iter().map(|part| prove(&system, part, &unknown)).collect();
     // The scenario's own run is looked at in any case: it would show what is wrong with a proof.
@@ -206,36 +208,23 @@ fn prove(system: &System<'_>, part: &Part, unknown: &[String]) -> Result<Progres
 
 /// Launches of a part that wait for one another's counters, and waits of streams and hosts for those.
 fn groups_of(system: &System<'_>, part: &Part) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(BTreeSet<usize>, Vec<usize>)> = Vec::new();
-    for &item in &part.items {
+    let mut joined = Joined::new(part.items.len());
+    let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut has_counter = vec![false; part.items.len()];
+    for (place, &item) in part.items.iter().enumerate() {
         count_turn();
         let passes = system.launch(item).map_or(&[][..], |launch| &launch.passes).iter();
         let gate = system.program.items[item].needs.filter(|_| system.gates.contains(&item));
-        let counters: BTreeSet<usize> = passes
-            .map(|pass| match *pass {
-                Pass::Signal(own) | Pass::Await(own, _) => own,
-            })
-            .chain(gate.map(|(counter, _)| counter))
-            .collect();
-        if counters.is_empty() {
-            continue;
+        for counter in passes.map(|pass| pass.counter()).chain(gate.map(|(counter, _)| counter)) {
+            joined.join(place, *first.entry(counter).or_insert(place));
+            has_counter[place] = true;
         }
-        let (mut met, rest): (Vec<_>, Vec<_>) =
-            groups.into_iter().partition(|(other, _)| !other.is_disjoint(&counters));
-        let mut joined = (counters, vec![item]);
-        for (other, items) in met.drain(..) {
-            joined.0.extend(other);
-            joined.1.extend(items);
-        }
-        joined.1.sort_unstable();
-        groups = rest;
-        groups.push(joined);
     }
-    let waits =
-        |items: &Vec<usize>| items.iter().any(|item| system.waiting.contains(item) || system.gates.contains(item));
-    let mut groups: Vec<Vec<usize>> = groups.into_iter().map(|(_, items)| items).filter(waits).collect();
-    groups.sort();
-    groups
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, &item) in part.items.iter().enumerate().filter(|(place, _)| has_counter[*place]) {
+        groups.entry(joined.of(place)).or_default().push(item);
+    }
+    groups.into_values().filter(|items| items.iter().any(|&item| system.may_wait(item))).collect()
 }
 
 fn names(system: &System<'_>, item: usize) -> (String, String) {
@@ -282,16 +271,12 @@ fn judged(
             (ProgressVerdict::Open, None, why)
         }
     };
-    let waits = |item: usize| system.waiting.contains(&item) || system.gates.contains(&item);
-    let all = |holds: &dyn Fn(usize) -> bool| group.iter().all(|&item| holds(item));
-    let whole = |item: usize| {
-        !waits(item) || system.launch(item).is_some_and(|launch| launch.is_cooperative) && system.waits_for_itself(item)
+    let is_whole = |item: usize| {
+        !system.may_wait(item)
+            || system.launch(item).is_some_and(|launch| launch.is_cooperative) && system.waits_for_itself(item)
     };
-    let promise = match () {
-        () if all(&|item| !waits(item)) => CudaPromise::Order,
-        () if all(&whole) => CudaPromise::Cooperative,
-        () => CudaPromise::None,
-    };
+    let all_whole = group.iter().all(|&item| is_whole(item));
+    let promise = if all_whole { CudaPromise::Cooperative } else { CudaPromise::None };
     ProgressGroup { verdict, condition, why, promise, kernels: kernels.into_values().collect() }
 }
 

@@ -86,14 +86,9 @@ impl<'a> AuditedRun<'a> {
     pub(super) fn may_use(&self, operation: usize, sm: u32) -> bool {
         let device = &self.observed.device;
         let stream = self.observed.stream_of(&self.observed.operations[operation]);
-        if device.gpus() > 1
-            && !stream
-                .is_some_and(|own| u32::try_from(own.process).is_ok_and(|gpu| device.sms_of_gpu(gpu).contains(&sm)))
-        {
-            return false;
-        }
+        let process = stream.and_then(|own| u32::try_from(own.process).ok());
         let mask = self.observed.operations[operation].kernel().and_then(|kernel| kernel.sm_mask);
-        mask.is_none_or(|mask| mask.enables_sm(sm, &self.observed.device))
+        device.sms_of_process(process.unwrap_or(0)).contains(&sm) && mask.is_none_or(|mask| mask.enables_sm(sm, device))
     }
 
     /// Whether `one` was surely ahead of `other` when both were in the same queue.

@@ -44,8 +44,6 @@ pub struct ObservedRun {
     pub(super) programmatic_events: BTreeSet<u32>,
     /// Events that are recorded once all blocks of that kernel have begun.
     pub(super) launch_completion_events: BTreeSet<u32>,
-    /// When the run ended \[ns\]; the end of all time where nobody says.
-    pub(super) end_ns: LogTime,
     /// Counters that no host writes in memory, by number: all that changes them was seen.
     pub(super) known_counters: BTreeSet<u32>,
     /// Why kernels or blocks are missing that ran as well; then nobody can tell what should not have waited.

@@ -107,7 +107,7 @@ fn check_kernel(
         let own = || kernel.stands[first..].iter().take_while(|stand| stand.block == number);
         // One that still waits when the run ends is told to do so for a nanosecond more.
         let until = |to: LogTime, from: LogTime| {
-            if to == LogTime::MAX { run.observed.end_ns.max(from).saturating_add(1) } else { to }
+            if to == LogTime::MAX { end.max(from).saturating_add(1) } else { to }
         };
         let stood: i64 = own().map(|stand| until(stand.to_ns, stand.from_ns).since(stand.from_ns)).sum();
         let time = Duration::from_ns((block.end_ns.since(block.start_ns) - stood).max(0).unsigned_abs());

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 
 use super::looks::bytes;
 use crate::device::{BlockDemand, Device};
+use crate::gpu::Ended;
 use crate::named::named;
 use crate::proven::{OrMost, Proven};
 use crate::run::{Recorded, Standstill, Summary};
@@ -105,7 +106,7 @@ pub(super) fn is_seen(window: &Range<Instant>, start: Instant, end: Instant) -> 
 pub(super) fn still_until(summary: &Summary<'_>, from: Instant) -> Option<Instant> {
     let end = summary.trace.end();
     let more = Duration::from_ns((end.since(from).as_ns() / 3).max(1));
-    Standstill::of(summary).filter(|found| found.is_final).map(|_| end.saturating_add(more))
+    (summary.ended == Ended::Done && Standstill::is_of(summary)).then(|| end.saturating_add(more))
 }
 
 /// A copy that began, from when to when it was on its engine, and its lane there.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::time::Instant;
-use crate::trace::{Stand, Trace};
+use crate::trace::{Cause, Rule, Stand, Trace};
 use crate::workload::{OperationId, PointAction};
 
 /// For what blocks wait while they run (rule `counter`).
@@ -30,7 +30,9 @@ impl Awaited {
     /// As it follows "waits".
     pub fn sentence(&self) -> String {
         match self {
-            Self::Counter { counter, value } => format!("until counter {counter} is {value} or more"),
+            Self::Counter { counter, value } => {
+                Cause::Counter(counter.as_str().into(), *value).sentence(Rule::Counter).into_owned()
+            }
             Self::Grid { grid } => format!("until all {grid} blocks of the grid have come as far"),
         }
     }

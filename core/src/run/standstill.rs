@@ -1,19 +1,20 @@
 //! A run in which blocks wait for one another for good: who waits for what, and in which circle.
 
+use std::borrow::Cow;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Serialize;
 
 use super::stands::awaited;
-use super::state::title;
+use super::state::title_of;
 use super::summary::Summary;
 use crate::gpu::Ended;
 use crate::limits::count_turn;
 use crate::time::Instant;
-use crate::trace::{Rule, Snapshot, Stand};
+use crate::trace::{Rule, Snapshot, Stand, Trace};
 use crate::words::counted;
-use crate::workload::{CounterId, OperationId, OperationKind, PointAction, stream_in_words};
+use crate::workload::{CheckedKernel, CounterId, OperationId, OperationKind, PointAction, stream_in_words};
 
 /// Circles are not looked for among more waits than these.
 const MOST_WAITS: usize = 2_000;
@@ -72,34 +73,29 @@ impl Standstill {
     /// Of a run; `None` if no block and no stream waits for a counter or the rest of its grid at its end.
     pub fn of(summary: &Summary<'_>) -> Option<Self> {
         let trace = summary.trace;
-        if summary.ended == Ended::Cut || !summary.scenario.catalogue.synchronizes() {
+        if !Self::is_of(summary) {
             return None;
         }
         let open: Vec<&Stand> = trace.stands().iter().filter(|stand| stand.is_open()).collect();
         let at = trace.end();
         let snapshot = Snapshot::new(trace, summary.scenario.device(), at);
-        let waits_for_value = |id: OperationId| trace.held_at(id, at).is_some_and(|wait| wait.rule == Rule::Counter);
-        if open.is_empty() && !snapshot.waiting.iter().any(|held| waits_for_value(held.operation)) {
-            return None;
-        }
-        let mut waits = standing(summary, &open);
+        let end = End::new(summary, &open);
+        let mut waits = end.standing(&open);
         for held in &snapshot.waiting {
             let id = held.operation;
-            let kernel = trace.kernel_of(id);
-            let started: u32 = trace.block_runs(id).map(|run| u32::from(run.blocks)).sum();
             let (needs, awaited) = match (held.rule, held.behind) {
-                (Rule::Counter, _) => {
-                    let counter = counter_of(summary, id);
-                    (counter.map_or(Need::Else, Need::Counter), changers(summary, counter))
-                }
+                (Rule::Counter, _) => match counter_of(summary, id) {
+                    Some(counter) => (Need::Counter(counter), end.changers(counter)),
+                    None => (Need::Else, Vec::new()),
+                },
                 (_, Some(behind)) => (Need::Else, vec![behind.0]),
                 (rule, None) if is_for_room(rule) => (Need::Room, residents_beside(summary, &snapshot, id)),
                 _ => (Need::Else, Vec::new()),
             };
             waits.push(StillWait {
                 id: id.0,
-                operation: name(summary, id),
-                blocks: kernel.map(|kernel| kernel.blocks - started.min(kernel.blocks)),
+                operation: end.name(id),
+                blocks: trace.kernel_of(id).map(|kernel| kernel.blocks.saturating_sub(trace.begun_by(id, at))),
                 on_sms: false,
                 rule: held.rule,
                 what: held.cause.as_ref().map_or(held.rule.meaning().into(), |cause| cause.sentence(held.rule)).into(),
@@ -111,6 +107,18 @@ impl Standstill {
         waits.sort_by_key(|wait| (wait.id, !wait.on_sms));
         let circle = shortest_circle(summary, &waits);
         Some(Self { at_ns: at, is_final: summary.ended == Ended::Done, waits, circle })
+    }
+
+    /// Whether a block or a stream waits for a counter or the rest of its grid at the end of a run.
+    pub(crate) fn is_of(summary: &Summary<'_>) -> bool {
+        let (trace, at) = (summary.trace, summary.trace.end());
+        let waits_for_value = |id: OperationId| trace.held_at(id, at).is_some_and(|wait| wait.rule == Rule::Counter);
+        let of_value = || {
+            let all = trace.numbered().filter(|(_, record)| matches!(record.kind, OperationKind::WaitValue(_)));
+            all.filter(|(_, record)| record.finish().is_none()).any(|(id, _)| waits_for_value(id))
+        };
+        let known = summary.ended != Ended::Cut && summary.scenario.catalogue.synchronizes();
+        known && (trace.stands().iter().any(Stand::is_open) || of_value())
     }
 
     /// It in sentences: what stands still, who waits for what, the circle.
@@ -135,6 +143,9 @@ impl Standstill {
             said.push(format!("{} more wait", ordered.len() - MOST));
         }
         said.extend(self.circle_in_words());
+        if self.waits.len() > MOST_WAITS {
+            said.push(format!("among more than {MOST_WAITS} that wait no circle is looked for"));
+        }
         said
     }
 
@@ -177,63 +188,105 @@ impl StillWait {
             (_, Need::Room) => format!("; on SMs are blocks of {}", names.join(", ")),
             _ => format!("; that is up to {}", names.join(", ")),
         };
-        let who = match (self.blocks, self.on_sms) {
-            (Some(blocks), true) => format!("{} of {} wait on their SMs", counted(blocks, "block"), self.operation),
-            (Some(blocks), false) => format!("{} of {} never started", counted(blocks, "block"), self.operation),
-            (None, _) => format!("{} waits", self.operation),
+        let who = match self.blocks {
+            Some(blocks) => {
+                let waits = if self.on_sms { "wait " } else { "" };
+                format!("{} of {} {waits}{}", counted(blocks, "block"), self.operation, self.place())
+            }
+            None => format!("{} waits", self.operation),
         };
         format!("{who}: {} ({}){held}", self.what, self.rule)
     }
 }
 
-/// Blocks on SMs that wait, by launch and point.
-fn standing(summary: &Summary<'_>, open: &[&Stand]) -> Vec<StillWait> {
-    let mut by_point: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    for stand in open {
-        *by_point.entry((stand.operation.0, stand.point)).or_default() += stand.blocks;
-    }
-    let trace = summary.trace;
-    let told = by_point.into_iter().filter_map(|((id, point), blocks)| {
-        let operation = OperationId(id);
-        let kernel = trace.kernel_of(operation)?;
-        let told = awaited(trace, operation, point)?.sentence();
-        let (what, awaited, needs) = match kernel.synchronization()?.points.get(point as usize)?.action {
-            PointAction::Wait(wanted) => {
-                let what = format!("{told} (it is {})", trace.counter_value(wanted.counter));
-                let changers = changers(summary, Some(wanted.counter));
-                let nobody = if changers.is_empty() { ", and nothing that is left on the GPU changes it" } else { "" };
-                (what + nobody, changers, Need::Counter(wanted.counter))
-            }
-            PointAction::GridSync => (told, vec![id], Need::Grid(point)),
-            PointAction::Signal(_) => return None,
-        };
-        let operation = name(summary, operation);
-        let (blocks, rule) = (Some(blocks), Rule::Counter);
-        Some(StillWait { id, operation, blocks, on_sms: true, rule, what, awaited, passed: point, needs })
-    });
-    told.collect()
+/// The end of a run in which something waits.
+struct End<'s> {
+    summary: &'s Summary<'s>,
+    /// What has not finished.
+    unfinished: Vec<(OperationId, OperationKind)>,
+    /// How many of those are called so.
+    titles: BTreeMap<Cow<'s, str>, u32>,
+    /// By launch of which all blocks have begun: the first point at which some of them wait.
+    passed: BTreeMap<OperationId, u32>,
 }
 
-/// Operations that have not finished and may still change a counter.
-fn changers(summary: &Summary<'_>, counter: Option<CounterId>) -> Vec<u32> {
-    let trace = summary.trace;
-    let Some(counter) = counter else { return Vec::new() };
-    let changes = |id: OperationId, kind: OperationKind| match kind {
-        OperationKind::Kernel(_) => trace.kernel_of(id).is_some_and(|kernel| {
-            let Some(all) = kernel.synchronization() else { return false };
-            // Where all blocks have begun, what the first of those that wait has passed is over.
-            let open = trace.stands().iter().filter(|stand| stand.operation == id && stand.is_open());
-            let passed = open.map(|stand| stand.point as usize).min();
-            let passed = passed.filter(|_| trace.begun_by(id, trace.end()) == kernel.blocks).unwrap_or(0);
-            all.points.iter().skip(passed).any(|point| point.action == PointAction::Signal(counter))
-        }),
-        OperationKind::WriteValue(value) => {
-            trace.values().get(value.index()).is_some_and(|written| written.counter == counter)
+impl<'s> End<'s> {
+    fn new(summary: &'s Summary<'s>, open: &[&Stand]) -> Self {
+        let trace = summary.trace;
+        let unfinished = trace.numbered().filter(|(_, record)| record.finish().is_none());
+        let unfinished: Vec<_> = unfinished.map(|(id, record)| (id, record.kind)).collect();
+        let mut titles: BTreeMap<_, u32> = BTreeMap::new();
+        for (id, _) in &unfinished {
+            *titles.entry(title_of(summary, *id)).or_default() += 1;
         }
-        _ => false,
-    };
-    let unfinished = trace.numbered().filter(|(_, record)| record.finish().is_none());
-    unfinished.filter(|(id, record)| changes(*id, record.kind)).map(|(id, _)| id.0).collect()
+        let mut passed: BTreeMap<OperationId, u32> = BTreeMap::new();
+        for stand in open {
+            let first = passed.entry(stand.operation).or_insert(stand.point);
+            *first = stand.point.min(*first);
+        }
+        let all_begun = |id: OperationId| {
+            trace.kernel_of(id).is_some_and(|kernel| trace.begun_by(id, trace.end()) == kernel.blocks)
+        };
+        passed.retain(|id, _| all_begun(*id));
+        Self { summary, unfinished, titles, passed }
+    }
+
+    /// Blocks on SMs that wait, by launch and point.
+    fn standing(&self, open: &[&Stand]) -> Vec<StillWait> {
+        let mut by_point: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for stand in open {
+            *by_point.entry((stand.operation.0, stand.point)).or_default() += stand.blocks;
+        }
+        let trace = self.summary.trace;
+        let told = by_point.into_iter().filter_map(|((id, point), blocks)| {
+            let operation = OperationId(id);
+            let kernel = trace.kernel_of(operation)?;
+            let told = awaited(trace, operation, point)?.sentence();
+            let (what, awaited, needs) = match kernel.synchronization()?.points.get(point as usize)?.action {
+                PointAction::Wait(wanted) => {
+                    let what = format!("{told} (it is {})", trace.counter_value(wanted.counter));
+                    let changers = self.changers(wanted.counter);
+                    let nobody =
+                        if changers.is_empty() { ", and nothing that is left on the GPU changes it" } else { "" };
+                    (what + nobody, changers, Need::Counter(wanted.counter))
+                }
+                PointAction::GridSync => (told, vec![id], Need::Grid(point)),
+                PointAction::Signal(_) => return None,
+            };
+            let operation = self.name(operation);
+            let (blocks, rule) = (Some(blocks), Rule::Counter);
+            Some(StillWait { id, operation, blocks, on_sms: true, rule, what, awaited, passed: point, needs })
+        });
+        told.collect()
+    }
+
+    /// Operations that may still change a counter.
+    fn changers(&self, counter: CounterId) -> Vec<u32> {
+        let trace = self.summary.trace;
+        let changes = |(id, kind): &&(OperationId, OperationKind)| match *kind {
+            OperationKind::Kernel(_) => signals(trace, *id, self.passed.get(id).copied().unwrap_or(0), counter),
+            OperationKind::WriteValue(value) => {
+                trace.values().get(value.index()).is_some_and(|written| written.counter == counter)
+            }
+            _ => false,
+        };
+        self.unfinished.iter().filter(changes).map(|(id, _)| id.0).collect()
+    }
+
+    /// What an operation is called; with its stream where another one that has not finished is called the same.
+    fn name(&self, id: OperationId) -> String {
+        let own = title_of(self.summary, id);
+        let trace = self.summary.trace;
+        let stream = trace.record(id).map_or("", |record| trace.stream_name(record.stream));
+        let has_twin = self.titles.get(&own).is_some_and(|operations| *operations > 1);
+        if has_twin { format!("{own} ({})", stream_in_words(stream)) } else { own.into_owned() }
+    }
+}
+
+/// Whether blocks of a launch signal a counter at a point, or behind it.
+fn signals(trace: &Trace, id: OperationId, point: u32, counter: CounterId) -> bool {
+    let points = trace.kernel_of(id).and_then(CheckedKernel::synchronization).map_or(&[][..], |all| &all.points);
+    points.iter().skip(point as usize).any(|point| point.action == PointAction::Signal(counter))
 }
 
 /// Launches with blocks on the SMs that a kernel may use: others, or if there are none the kernel itself.
@@ -245,24 +298,6 @@ fn residents_beside(summary: &Summary<'_>, snapshot: &Snapshot, id: OperationId)
     let all: BTreeSet<u32> = residents.map(|(operation, _)| operation.0).collect();
     let others: Vec<u32> = all.iter().copied().filter(|other| *other != id.0).collect();
     if others.is_empty() { all.into_iter().collect() } else { others }
-}
-
-/// What an operation is called; with its stream where another one that has not finished is called the same.
-fn name(summary: &Summary<'_>, id: OperationId) -> String {
-    let own = title(summary, id);
-    let trace = summary.trace;
-    let unfinished = trace.numbered().filter(|(other, record)| *other != id && record.finish().is_none());
-    let stream = trace.record(id).map_or("", |record| trace.stream_name(record.stream));
-    let has_twin = unfinished.into_iter().any(|(other, _)| title(summary, other) == own);
-    if has_twin { format!("{own} ({})", stream_in_words(stream)) } else { own }
-}
-
-/// Whether what stands still changes a counter once it goes on.
-fn signals_after(summary: &Summary<'_>, wait: &StillWait, counter: CounterId) -> bool {
-    let kernel = summary.trace.kernel_of(OperationId(wait.id));
-    let Some(all) = kernel.and_then(|kernel| kernel.synchronization()) else { return kernel.is_none() };
-    let rest = all.points.get(wait.passed as usize..).unwrap_or_default();
-    rest.iter().any(|point| point.action == PointAction::Signal(counter))
 }
 
 fn counter_of(summary: &Summary<'_>, id: OperationId) -> Option<CounterId> {
@@ -288,7 +323,10 @@ fn shortest_circle(summary: &Summary<'_>, waits: &[StillWait]) -> Vec<usize> {
     }
     // Whether what stands still there is what another one needs.
     let helps = |needs: Need, other: &StillWait| match needs {
-        Need::Counter(counter) => signals_after(summary, other, counter),
+        Need::Counter(counter) => {
+            let id = OperationId(other.id);
+            summary.trace.kernel_of(id).is_none() || signals(summary.trace, id, other.passed, counter)
+        }
         Need::Grid(point) => !other.on_sms || other.passed < point,
         Need::Room => other.on_sms,
         Need::Else => true,
@@ -311,6 +349,10 @@ fn shortest_circle(summary: &Summary<'_>, waits: &[StillWait]) -> Vec<usize> {
                     circle.reverse();
                     if best.is_empty() || circle.len() < best.len() {
                         best = circle;
+                    }
+                    // None is shorter.
+                    if best.len() <= 2 {
+                        return best;
                     }
                     break 'search;
                 }

@@ -484,6 +484,7 @@ impl<'a> ScenarioBuilder<'a> {
         let (options, takes_turns) = (self.options, catalogue.is_time_sliced());
         let why = match (options.as_threads && self.has_process, catalogue.processes().len() > 1) {
             (true, _) => "processes run as threads of one, as asked for",
+            (false, true) if self.device().gpus() > 1 => "each process has a GPU of its own",
             (false, true) => "clients of MPS share one context",
             (false, false) => "there is one process",
         };
@@ -491,7 +492,7 @@ impl<'a> ScenarioBuilder<'a> {
             ("time_slice", options.time_slice.is_some() && !takes_turns),
             ("switch_cost", options.switch_cost.is_some() && !takes_turns),
             // Of a single client MPS takes the percentage, if it was asked for as a process.
-            ("mps", options.mps && !self.has_process),
+            ("mps", options.mps && (!self.has_process || self.device().gpus() > 1)),
         ];
         for (key, _) in without_effect.into_iter().filter(|&(_, is_without)| is_without) {
             self.note(format!("{} has no effect: {why}", option(key)));

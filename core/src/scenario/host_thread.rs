@@ -391,6 +391,9 @@ const MOST_FOLLOWED: usize = 1 << 16;
 /// The steps of so many iterations, repeated ones as often as they are. `None`: too many.
 pub(crate) fn followed(thread: &HostThread, iterations: u64) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
+    if iterations > MOST_FOLLOWED as u64 {
+        return None;
+    }
     for _ in 0..iterations {
         // Without a period a job counts from when it has passed the barrier.
         steps.extend(thread.barrier.filter(|_| thread.period.is_some()).map(Step::Barrier));

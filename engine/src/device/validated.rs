@@ -90,15 +90,20 @@ impl Device {
         self.each.as_ref().map_or_else(|| self.clone(), |one| Self(DeviceSpec::clone(one)))
     }
 
-    /// The SMs of GPU number `gpu`.
-    pub fn sms_of_gpu(&self, gpu: u32) -> Range<u32> {
-        let sms = self.sms / self.gpus();
-        gpu * sms..(gpu + 1) * sms
+    /// The SMs that process number `process` may use: of several GPUs those of its own, else all.
+    pub fn sms_of_process(&self, process: u32) -> Range<u32> {
+        let gpus = self.gpus();
+        if gpus == 1 {
+            return 0..self.sms;
+        }
+        let sms = self.sms / gpus;
+        process * sms..(process + 1) * sms
     }
 
     /// This device with channels for all streams: what an analysis that knows nothing of channels is about.
     pub fn without_channels(&self) -> Self {
-        Self(DeviceSpec { channels: None, ..self.0.clone() })
+        let each = self.each.as_ref().map(|one| Arc::new(DeviceSpec { channels: None, ..DeviceSpec::clone(one) }));
+        Self(DeviceSpec { channels: None, each, ..self.0.clone() })
     }
 
     /// This device with another launch latency (L1) and kernel gap (L2). Above 2^63 - 1 ns they are that.

@@ -133,15 +133,10 @@ impl Calendar {
         self.latencies.retain(|Reverse(latency)| !(latency.is_triggered && latency.operation == operation));
     }
 
-    /// On the clock that stands still with it.
-    #[inline]
-    fn own(&self, at: Instant) -> Instant {
-        Instant::from_ns(at.since(Instant::ZERO + self.held).as_ns())
-    }
-
     /// An instant on the clock that stands still with it.
+    #[inline]
     pub(crate) fn clock(&self, at: Instant) -> Instant {
-        self.own(at)
+        Instant::from_ns(at.since(Instant::ZERO + self.held).as_ns())
     }
 
     /// Stands still from `from` to `to`: what would have completed later does so as much later. Blocks that watch a
@@ -150,7 +145,7 @@ impl Calendar {
         let length = to.since(from);
         self.held += length;
         if self.is_timed {
-            let now = self.own(to);
+            let now = self.clock(to);
             let mut all = std::mem::take(&mut self.completions).into_vec();
             for one in all.iter_mut().filter(|one| matches!(one.event, Event::TimedWave(_))) {
                 one.at = Instant::from_ns(one.at.as_ns().saturating_sub(length.as_ns())).max(now);
@@ -176,14 +171,14 @@ impl Calendar {
     /// Enters a completion behind all those of the same instant.
     pub fn complete_at(&mut self, at: Instant, event: Event) {
         let sequence = self.begin();
-        let at = self.own(at);
+        let at = self.clock(at);
         self.is_timed |= matches!(event, Event::TimedWave(_));
         self.completions.push(Completion { at, sequence, event });
     }
 
     /// Enters the completion of what began as number `sequence`.
     pub(crate) fn complete_begun(&mut self, at: Instant, sequence: u64, event: Event) {
-        let at = self.own(at);
+        let at = self.clock(at);
         self.completions.push(Completion { at, sequence, event });
     }
 
@@ -208,7 +203,7 @@ impl Calendar {
             }
             self.links.resize(place + 1, None);
         }
-        self.links[place] = next.map(|(at, sequence)| Completion { at: self.own(at), sequence, event });
+        self.links[place] = next.map(|(at, sequence)| Completion { at: self.clock(at), sequence, event });
     }
 
     /// The completion that comes next, and its place among those of its instant.
@@ -268,7 +263,7 @@ impl Calendar {
 
     /// Takes out the next completion if it belongs to instant `at`.
     pub(crate) fn pop_completion(&mut self, at: Instant) -> Option<Event> {
-        let at = self.own(at);
+        let at = self.clock(at);
         let first = self.completions.peek();
         let on_links = self.first_on_links().filter(|copy| copy.at == at && first.is_none_or(|first| copy > first));
         if let Some(copy) = on_links {

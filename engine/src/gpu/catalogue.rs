@@ -144,7 +144,7 @@ impl GpuCatalogue {
     fn set_stream_mask(&mut self, stream: StreamId, mask: Option<SmMask>) {
         let sms = if self.device().gpus() > 1 {
             let process = self.catalogue.process_of(stream).unwrap_or_default();
-            let gpu = self.catalogue.sms_of_gpu(process);
+            let gpu = self.device().sms_of_process(process.0);
             Some(self.sms.iter().copied().filter(|sm| gpu.contains(&u32::from(*sm))).collect())
         } else {
             self.sms_of_mask(mask)

@@ -506,7 +506,7 @@ impl<B: Backend, O: Observer> GpuInterface for Gpu<B, O> {
     }
 
     fn has_reached(&self, value: ValueId) -> bool {
-        self.catalogue.catalogue().values().get(value.index()).is_none_or(|wanted| self.counters.has_reached(*wanted))
+        self.catalogue.catalogue().values().get(value.index()).is_some_and(|wanted| self.counters.has_reached(*wanted))
     }
 
     fn write_value(&mut self, value: ValueId) {

@@ -201,7 +201,7 @@ impl<'a> Accuser<'a> {
         let &Reason { operation, rule, .. } = reason;
         match &reason.cause {
             Some(Cause::Turn) => self.divide_by_turns(operation, rule, time, parts),
-            Some(Cause::Room(_) | Cause::Cluster(_) | Cause::Together { .. }) => {
+            Some(cause) if cause.is_room() => {
                 while time.start < time.end {
                     count_turn();
                     let (blocking, until) = self.standing.holder_at(operation, rule, time.start);

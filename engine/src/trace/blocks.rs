@@ -161,16 +161,10 @@ impl Trace {
             let since_first = at.since(wave.start).as_ns();
             let cycle = since_first.checked_div(period).unwrap_or(0).min(u64::from(cycles) - 1);
             let start = wave.start + Duration::from_ns(period * cycle);
-            let ends_later = at < self.end_of_wave(wave, start).saturating_add(gap);
-            let resident = wave.start <= at && (ends_later || self.stands_for_good(wave));
+            let end = self.end_of_wave(wave, start);
+            // After the run there is what there was at its end.
+            let resident = wave.start <= at && (at < end.saturating_add(gap) || end > self.end);
             self.parts_of(wave).iter().copied().filter(move |part| resident && part.blocks > 0)
-        })
-    }
-
-    /// Whether blocks of a wave wait for what never comes: they do not end when they would have.
-    fn stands_for_good(&self, wave: &Wave) -> bool {
-        self.stands.iter().any(|stand| {
-            stand.is_open() && (stand.operation.0, stand.first_block) == (wave.operation, wave.first_block)
         })
     }
 

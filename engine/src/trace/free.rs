@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::device::{BlockDemand, Device, RegisterFile, ResidentWarps, Resource};
 use crate::limits::count_turn;
+use crate::proven::OrMost;
 use crate::time::Instant;
 
 /// What is free on one SM.
@@ -99,12 +100,12 @@ impl Free {
     /// For how many blocks there is room.
     pub(super) fn room(&self, demand: &BlockDemand, device: &Device) -> u32 {
         let mut left = self.clone();
-        let fits = |left: &mut Self| {
-            let fits = left.lacks(demand, device).next().is_none();
+        let takes_one_more = |_: &u32| {
+            let has_room = left.lacks(demand, device).next().is_none();
             left.take(demand, 1);
-            fits
+            has_room
         };
-        (0..device.per_sm.blocks).take_while(|_| fits(&mut left)).map(|_| 1).sum()
+        u32::try_from((0..device.per_sm.blocks).take_while(takes_one_more).count()).or_most()
     }
 
     /// Of what there is too little for one block, and by how much.

@@ -81,9 +81,7 @@ struct Sweep<'a> {
 impl Sweep<'_> {
     fn add(&mut self, reason: &Reason, time: Range<Instant>) {
         let (blocking, more) = match &reason.cause {
-            Some(Cause::Room(_) | Cause::Cluster(_) | Cause::Together { .. }) => {
-                ends_of(holders(self.standing, reason, &time))
-            }
+            Some(cause) if cause.is_room() => ends_of(holders(self.standing, reason, &time)),
             Some(Cause::Channel(Some(ahead))) => match self.standing.instant_at_head(*ahead, &time) {
                 Some(at_head) => self.held(*ahead, &(at_head..time.end), MOST_PASSED),
                 None => (vec![*ahead], 0),

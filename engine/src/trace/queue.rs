@@ -264,6 +264,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether it waits for room on SMs.
+    pub(super) fn is_room(&self) -> bool {
+        matches!(self, Self::Room(_) | Self::Cluster(_) | Self::Together { .. })
+    }
+
     /// The queue, or copy engine, whose head it waits for.
     pub fn queue(&self) -> Option<Queue> {
         match self {

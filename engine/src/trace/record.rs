@@ -162,8 +162,7 @@ impl Trace {
 
     /// SMs on which blocks of a launch may run on that device.
     pub(super) fn sms_of<'d>(&self, operation: OperationId, device: &'d Device) -> impl Iterator<Item = u32> + use<'d> {
-        let process = self.process_of(operation).filter(|_| device.gpus() > 1);
-        let gpu = process.map_or(0..device.sms, |own| device.sms_of_gpu(own.0));
+        let gpu = device.sms_of_process(self.process_of(operation).unwrap_or_default().0);
         device.sms_left_by(self.mask_of(operation)).filter(move |sm| gpu.contains(sm))
     }
 

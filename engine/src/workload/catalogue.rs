@@ -304,6 +304,7 @@ impl Catalogue {
     pub fn set_stream(&mut self, stream: StreamId, mut spec: StreamSpec) -> Result<(), WorkloadError> {
         self.take_green_context(&mut spec)?;
         self.take_partition(&mut spec)?;
+        self.check_gpu(spec.sm_mask.is_some())?;
         let checked = CheckedStream::new(spec, &self.device)?;
         let is_null = self.is_null_stream(stream);
         if !is_null && let Some(known) = Arc::make_mut(&mut self.streams).get_mut(stream.index()) {
@@ -454,10 +455,14 @@ impl Catalogue {
     /// blocks stand at their wait until that kernel has ended.
     ///
     /// # Errors
-    /// [`WorkloadError::NoProgrammaticLaunch`] if the device has none.
+    /// [`WorkloadError::NoProgrammaticLaunch`] if the device has none, and [`WorkloadError::TwoRecords`] if the event
+    /// is recorded at launch completion.
     pub fn set_programmatic_event(&mut self, event: EventId) -> Result<(), WorkloadError> {
         if !self.device.has_programmatic_launch() {
             return Err(WorkloadError::NoProgrammaticLaunch);
+        }
+        if self.is_launch_completion_event(event) {
+            return Err(WorkloadError::TwoRecords);
         }
         self.programmatic_events.insert(event);
         Ok(())
@@ -568,7 +573,7 @@ impl Catalogue {
 
     /// SMs that a kernel may use in a stream, in the order of their numbers.
     pub fn sms(&self, kernel: KernelId, stream: StreamId) -> impl Iterator<Item = u32> {
-        let gpu = self.sms_of_gpu(self.process_of(stream).unwrap_or_default());
+        let gpu = self.device.sms_of_process(self.process_of(stream).unwrap_or_default().0);
         self.device.sms_left_by(self.mask(kernel, stream)).filter(move |sm| gpu.contains(sm))
     }
 }

@@ -72,6 +72,9 @@ pub enum WorkloadError {
         /// Blocks that are on these SMs at once at most.
         most: u32,
     },
+    /// Clusters of which all have to begin together.
+    #[error("cooperative launches of clusters are not simulated")]
+    CooperativeClusters,
     /// An event that is recorded at two times.
     #[error("the event is recorded at a trigger or at launch completion: one of both")]
     TwoRecords,

@@ -335,7 +335,7 @@ fn kernels_are_cooperative_by_the_call_that_launched_them() {
     let imported = |name: &str| import(&[one.to_owned(), call(name, 0, 2, 1)], Launches::Host, &ReadOptions::default());
     let cooperative = |name: &str| {
         let kernels = imported(name).scenario.kernels().iter().next().cloned().expect("there is one");
-        kernels.synchronization().is_some_and(|all| all.is_cooperative)
+        kernels.is_cooperative()
     };
     assert!(cooperative("cudaLaunchCooperativeKernel") && cooperative("cuLaunchCooperativeKernel"));
     assert!(!cooperative("cudaLaunchKernel"));

@@ -198,7 +198,6 @@ impl Group {
             if self.streams[from].process == self.streams[to].process && !matches!(self.shared, Shared::Gpus) {
                 let (at, before) = (numbers.below(by_stream[from].len() + 1), numbers.below(by_stream[to].len() + 1));
                 by_stream[from].insert(at, Step::Record(0, from));
-                let before = before.min(by_stream[to].len());
                 by_stream[to].insert(before, Step::Wait(0, to));
             }
         }
@@ -249,9 +248,6 @@ impl Group {
             let own: Vec<usize> = (0..self.threads.len())
                 .filter(|host| !of_processes || self.threads[*host].process == self.streams[*stream].process)
                 .collect();
-            if own.is_empty() {
-                continue;
-            }
             let host = if shares { numbers.one_of(&own) } else { own[*stream % own.len()] };
             self.threads[host].steps.push(step);
             if numbers.is_one_in(8) {
@@ -295,8 +291,8 @@ impl Group {
                 _ if all == 0 => u32::from(numbers.below(12) == 0),
                 0 => all + 1,
                 1 => 0,
-                2..7 => 1 + u32::try_from(numbers.below(all.max(1) as usize)).unwrap_or(0),
-                _ => all.max(1),
+                2..7 => 1 + u32::try_from(numbers.below(all as usize)).unwrap_or(0),
+                _ => all,
             }
         };
         for kernel in &mut self.kernels {
@@ -321,12 +317,12 @@ impl Group {
         }
     }
 
-    /// As a scenario file.
+    /// As a scenario file, without its outer braces, format and name.
     pub(super) fn to_json(&self) -> String {
         let mut device: Value =
             serde_json::from_str(include_str!("../../../engine/src/device/data/tx2.json")).expect("it is sound");
         device["sms"] = json!(self.sms);
-        let mut file = json!({"format": "gpusched-scenario/1", "name": "group", "device": device});
+        let mut file = json!({"device": device});
         match self.shared {
             Shared::No | Shared::Masks => {}
             Shared::Gpus => file["devices"] = json!(["p0", "p1"]),
@@ -380,7 +376,8 @@ impl Group {
         if !hosts.is_empty() {
             file["hosts"] = Value::Array(hosts);
         }
-        file.to_string()
+        let text = file.to_string();
+        text.trim_start_matches('{').strip_suffix('}').unwrap_or(&text).to_owned()
     }
 
     pub(super) fn stream_name(&self, number: usize) -> String {

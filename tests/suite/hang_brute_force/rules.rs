@@ -1,8 +1,9 @@
 //! All states of a small group by the rules alone: every block by itself, on any SM with room, hosts and streams step
 //! by step in any order, and blocks assigned once all that happens at an instant has happened.
 
-use std::collections::{BTreeSet, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
 
 use super::groups::{COUNTERS, Group, Point, SHARED_MEMORY, Step, THREADS};
 
@@ -39,47 +40,11 @@ struct State {
     assigns: bool,
 }
 
-/// Fewer steps than the hash of the standard library takes.
-#[derive(Default)]
-struct Quick(u64);
-
-impl Hasher for Quick {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, number: u8) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(number.into());
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.write_u64(number as u64);
-    }
-}
-
 /// What came of all states, or of as many as were asked for.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Kernels, and waits of streams, that stand still in some state, with their streams, by name.
     pub(super) stuck: BTreeSet<(String, String)>,
-    /// Whether something stands still in some state.
-    pub(super) hangs: bool,
     /// Whether there are more states.
     pub(super) is_cut: bool,
 }
@@ -87,7 +52,7 @@ pub(super) struct Found {
 /// Looks at so many states at most.
 pub(super) fn explore(group: &Group, most: usize) -> Found {
     let mut found = Found::default();
-    let mut seen: HashSet<State, BuildHasherDefault<Quick>> = HashSet::default();
+    let mut seen: FxHashSet<State> = FxHashSet::default();
     let mut open = vec![State {
         hosts: vec![Host::default(); group.threads.len()],
         operations: Vec::new(),
@@ -131,12 +96,10 @@ impl Group {
 
     fn note_stuck(&self, state: &State, found: &mut Found) {
         for operation in state.operations.iter().filter(|operation| !operation.has_ended) {
-            found.hangs = true;
             found.stuck.extend(self.names(self.step_of(operation)));
         }
         for (host, thread) in state.hosts.iter().zip(&self.threads) {
             for step in &thread.steps[host.step..] {
-                found.hangs = true;
                 found.stuck.extend(self.names(*step));
             }
         }

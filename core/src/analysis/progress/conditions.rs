@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{Counter, Launch, Pass, Program};
 use crate::analysis::residency::{Crowd, room_alone, sure_room};
+use crate::joined::Joined;
 use crate::limits::count_turn;
 use crate::named::named;
 use crate::scenario::Scenario;
@@ -35,6 +36,8 @@ pub(super) struct System<'s> {
     /// Launches that may have to wait, by item, and waits of streams and hosts that may.
     pub(super) waiting: BTreeSet<usize>,
     pub(super) gates: BTreeSet<usize>,
+    /// Launches that wait for nothing but their own blocks and what has ended before, by item.
+    alone: BTreeSet<usize>,
     /// Counters that may fall.
     falling: BTreeSet<Counter>,
 }
@@ -60,10 +63,11 @@ impl<'s> System<'s> {
         let mut program = Program::of(scenario);
         let falling = note_falling_counters(scenario, &mut program);
         let before = program.surely_before();
-        let (waiting, gates) = (BTreeSet::new(), BTreeSet::new());
-        let mut system = Self { scenario, program, before, waiting, gates, falling };
+        let (waiting, gates, alone) = Default::default();
+        let mut system = Self { scenario, program, before, waiting, gates, alone, falling };
         let launches = system.program.launches();
         system.waiting = launches.filter(|(item, _)| !system.never_waits(*item)).map(|(item, _)| item).collect();
+        system.alone = system.waiting.iter().copied().filter(|item| system.needs_nobody(*item)).collect();
         let needs = |item: usize| system.program.items[item].needs;
         let may_wait = |item: &usize| needs(*item).is_some_and(|(of, value)| value > system.reached(*item, of));
         system.gates = (0..system.program.items.len()).filter(may_wait).collect();
@@ -108,6 +112,10 @@ impl<'s> System<'s> {
 
     /// Whether it waits for nothing but its own blocks and what has ended before.
     pub(super) fn waits_for_itself(&self, item: usize) -> bool {
+        !self.waiting.contains(&item) || self.alone.contains(&item)
+    }
+
+    fn needs_nobody(&self, item: usize) -> bool {
         let Some(launch) = self.launch(item) else { return true };
         let mut own: BTreeMap<Counter, u64> = BTreeMap::new();
         launch.passes.iter().all(|pass| match *pass {
@@ -170,37 +178,42 @@ impl<'s> System<'s> {
         }
     }
 
+    /// Whether it is a launch, or a wait of a stream or a host, that may have to wait.
+    pub(super) fn may_wait(&self, item: usize) -> bool {
+        self.waiting.contains(&item) || self.gates.contains(&item)
+    }
+
     /// The parts in which something waits.
     pub(super) fn parts(&self) -> Vec<Part> {
-        let mut union = Union((0..self.program.items.len()).collect(), BTreeMap::new());
+        let mut joined = Joined::new(self.program.items.len());
+        let mut first: BTreeMap<Place, usize> = BTreeMap::new();
         for (number, item) in self.program.items.iter().enumerate() {
             for &other in item.after.iter().chain(&item.perhaps_after) {
-                union.join(number, other);
+                joined.join(number, other);
             }
+            let mut meet = |place: Place| joined.join(number, *first.entry(place).or_insert(number));
             for (counter, _) in item.needs.iter().chain(&item.writes) {
-                union.meet(number, Place::Counter(*counter));
+                meet(Place::Counter(*counter));
             }
             let (Some(launch), Some(stream)) = (&item.launch, item.stream) else { continue };
-            union.meet(number, Place::Queues(launch.owner));
+            meet(Place::Queues(launch.owner));
             for pass in &launch.passes {
-                let (Pass::Signal(counter) | Pass::Await(counter, _)) = *pass;
-                union.meet(number, Place::Counter(counter));
+                meet(Place::Counter(pass.counter()));
             }
             let catalogue = &self.scenario.catalogue;
             // Contexts that take turns meet on no SM.
             let context = if catalogue.is_time_sliced() { launch.owner } else { 0 };
             for sm in catalogue.sms(launch.kernel, stream) {
-                union.meet(number, Place::Sm(context, sm));
+                meet(Place::Sm(context, sm));
             }
         }
         let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
         for number in 0..self.program.items.len() {
-            let part = parts.entry(union.root(number)).or_insert(Part { items: Vec::new(), waiting: Vec::new() });
+            let part = parts.entry(joined.of(number)).or_insert(Part { items: Vec::new(), waiting: Vec::new() });
             part.items.push(number);
             part.waiting.extend(self.waiting.contains(&number).then_some(number));
         }
-        let waits = |part: &Part| !part.waiting.is_empty() || part.items.iter().any(|item| self.gates.contains(item));
-        parts.into_values().filter(waits).collect()
+        parts.into_values().filter(|part| part.items.iter().any(|&item| self.may_wait(item))).collect()
     }
 
     /// Launches of a part that wait and may be on SMs beside one: how many blocks of each are at once, of which not all
@@ -343,28 +356,4 @@ enum Place {
     Counter(Counter),
     Queues(usize),
     Sm(usize, u32),
-}
-
-/// Sets that are joined, by item, and the first item that came to each place.
-struct Union(Vec<usize>, BTreeMap<Place, usize>);
-
-impl Union {
-    fn root(&mut self, mut item: usize) -> usize {
-        while self.0[item] != item {
-            count_turn();
-            self.0[item] = self.0[self.0[item]];
-            item = self.0[item];
-        }
-        item
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.root(one), self.root(other));
-        self.0[one.max(other)] = one.min(other);
-    }
-
-    fn meet(&mut self, item: usize, place: Place) {
-        let first = *self.1.entry(place).or_insert(item);
-        self.join(item, first);
-    }
 }

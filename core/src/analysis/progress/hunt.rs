@@ -10,7 +10,7 @@ use crate::gpu::GpuOptions;
 use crate::hosts::{SimulateOptions, simulate_with};
 use crate::limits::count_turn;
 use crate::run::{Standstill, StillWait, Summary};
-use crate::scenario::{HostThread, Scenario};
+use crate::scenario::{HostThread, Scenario, followed};
 use crate::time::Duration;
 use crate::trace::Rule;
 use crate::workload::{BlockTime, KernelId, OperationId, OperationKind, Placement, StreamId};
@@ -66,7 +66,10 @@ struct Variant {
 pub(super) fn hunt(scenario: &Scenario, others: bool) -> (Option<HangingRun>, u64) {
     let (mut tried, mut operations) = (0, 0);
     // A horizon that only ends the run may come before anything stands still.
-    let ends = |thread: &HostThread| thread.iterations.is_some() && !thread.is_cut;
+    let ends = |thread: &HostThread| {
+        let iterations = thread.iterations.filter(|_| !thread.is_cut);
+        iterations.is_some_and(|iterations| followed(thread, iterations).is_some())
+    };
     let endless = scenario.horizon.filter(|_| others && scenario.threads.iter().all(ends));
     let endless = endless.map(|_| Scenario { horizon: None, ..scenario.clone() });
     let as_it_is = variants(scenario).take(usize::from(endless.is_some())).map(|variant| (scenario, variant));

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::device::Preemption;
 use crate::limits::count_turn;
-use crate::scenario::{HostThread, Scenario, Step};
+use crate::scenario::{HostThread, Scenario, Step, followed};
 use crate::time::Duration;
 use crate::workload::{CounterValue, EventId, KernelId, PointAction, StreamId, ValueId};
 
@@ -19,6 +20,14 @@ pub(super) type Counter = usize;
 pub(super) enum Pass {
     Signal(Counter),
     Await(Counter, u64),
+}
+
+impl Pass {
+    pub(super) fn counter(self) -> Counter {
+        match self {
+            Self::Signal(counter) | Self::Await(counter, _) => counter,
+        }
+    }
 }
 
 /// A launch.
@@ -100,7 +109,7 @@ struct Reader<'s> {
     program: Program,
     /// By stream, the last operation of each thread that submits there.
     last: BTreeMap<StreamId, BTreeMap<usize, usize>>,
-    /// By event, its last record by thread, and whether it is one at launch completion.
+    /// By event, its last record by thread.
     records: BTreeMap<EventId, BTreeMap<usize, usize>>,
     /// All records of an event, and all waits for it, with their threads; of waits also the thread's own record.
     all_records: BTreeMap<EventId, Vec<(usize, usize)>>,
@@ -151,28 +160,18 @@ impl<'s> Reader<'s> {
         if thread.barrier.is_some() {
             self.unknown("hosts wait for one another at barriers");
         }
-        for _ in 0..self.iterations(thread) {
-            let mut place = 0;
-            let mut left: BTreeMap<usize, u64> = BTreeMap::new();
-            while let Some(&step) = thread.steps.get(place) {
-                count_turn();
-                if self.program.items.len() >= MOST_ITEMS {
-                    self.unknown(format!("more than {MOST_ITEMS} operations are launched"));
-                    return;
-                }
-                place += 1;
-                if let Step::Repeat { from, times } = step {
-                    let left = left.entry(place).or_insert(times.saturating_sub(1));
-                    if *left > 0 {
-                        *left -= 1;
-                        place = from as usize;
-                    } else {
-                        *left = times.saturating_sub(1);
-                    }
-                    continue;
-                }
-                self.step(number, step, &mut host);
+        let iterations = self.iterations(thread);
+        let Some(steps) = followed(thread, iterations) else {
+            self.unknown(format!("host {:?} has too many steps to follow", thread.label));
+            return;
+        };
+        for step in steps {
+            count_turn();
+            if self.program.items.len() >= MOST_ITEMS {
+                self.unknown(format!("more than {MOST_ITEMS} operations are launched"));
+                return;
             }
+            self.step(number, step, &mut host);
         }
     }
 
@@ -306,9 +305,8 @@ impl<'s> Reader<'s> {
             }
         }
         self.next_counter += usize::from(blocks_at_barrier > 0);
-        let is_cooperative = known.synchronization().is_some_and(|all| all.is_cooperative);
         let (owner, level) = (catalogue.owner_of_queues(stream), spec.level());
-        Some(Launch { kernel, blocks, is_cooperative, passes, owner, level })
+        Some(Launch { kernel, blocks, is_cooperative: known.is_cooperative(), passes, owner, level })
     }
 
     /// What threads wait for that they have recorded or submitted themselves, and what of others, which depends on
@@ -363,6 +361,10 @@ impl<'s> Reader<'s> {
         }
         if scenario.threads.iter().any(|thread| thread.core.is_some_and(|share| share.spins)) {
             self.unknown("a host that spins may keep others of its core from launching");
+        }
+        let time_slicing = scenario.device().time_slicing;
+        if catalogue.is_time_sliced() && time_slicing.preemption == Preemption::BlockEnd {
+            self.unknown("blocks of a context that wait keep the GPU from all other contexts (preemption: block-end)");
         }
         if catalogue.shares_channels() {
             self.unknown("streams share hardware channels, in which one waits behind another");

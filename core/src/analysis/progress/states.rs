@@ -17,8 +17,9 @@ use crate::device::{BlockDemand, Device, RegisterFile, ResidentWarps};
 use crate::limits::count_turn;
 use crate::time::Duration;
 
-/// States that are looked at.
-pub(super) const MOST_STATES: usize = 100_000;
+/// States that are looked at, and numbers that they have together.
+const MOST_STATES: usize = 100_000;
+const MOST_NUMBERS: usize = 50_000_000;
 
 /// What came of looking at all states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +28,8 @@ pub(super) enum Explored {
     NoStandstill,
     /// One is.
     Standstill,
-    /// They are more than [`MOST_STATES`].
-    TooMany,
+    /// They are more than so many.
+    TooMany(usize),
     /// What decides is not known here: it depends on more than this.
     NotTried,
 }
@@ -43,7 +44,7 @@ impl Explored {
                                       no run was found that comes to it"
                     .to_owned(),
             ),
-            Self::TooMany => Some(format!("it has more than {MOST_STATES} states, of which not all were looked at")),
+            Self::TooMany(most) => Some(format!("it has more than {most} states, of which not all were looked at")),
         }
     }
 }
@@ -94,14 +95,16 @@ pub(super) fn explore(system: &System<'_>, part: &Part) -> Explored {
     let mut seen: FxHashSet<State> = FxHashSet::default();
     let mut first = search.first();
     search.settle(&mut first);
+    let numbers = search.classes.len() * search.launches.len() + 5 * search.launches.len() + search.items.len();
+    let most = MOST_STATES.min(MOST_NUMBERS / numbers.max(1));
     let mut open = vec![search.sorted(first)];
     while let Some(state) = open.pop() {
         count_turn();
         if seen.contains(&state) {
             continue;
         }
-        if seen.len() >= MOST_STATES {
-            return Explored::TooMany;
+        if seen.len() >= most || open.len() >= MOST_STATES.max(most) {
+            return Explored::TooMany(most);
         }
         let next = search.next(&state);
         if next.is_empty() && !state.ended_items.iter().all(|ended| *ended) {

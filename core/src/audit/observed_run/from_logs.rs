@@ -118,7 +118,6 @@ fn finish(
         programmatic_events: BTreeSet::new(),
         launch_completion_events: BTreeSet::new(),
         known_counters: BTreeSet::new(),
-        end_ns: LogTime::MAX,
         incomplete,
     }
 }

@@ -100,7 +100,6 @@ impl ObservedRun {
             has_chosen_order: trace.ready_choices().iter().any(|&(_, chosen)| chosen > 0),
             launch_completion_events: BTreeSet::new(),
             known_counters: BTreeSet::new(),
-            end_ns: LogTime::try_from(trace.end())?,
             programmatic_events: trace.programmatic_events().iter().map(|event| event.0).collect(),
             incomplete: None,
         };

@@ -52,8 +52,8 @@ pub(super) fn read_gpus(
 }
 
 /// The key of the GPUs of a scenario, and that of the one of a stream or host.
-const DEVICES: &str = "devices";
-const DEVICE: &str = "device";
+pub(super) const DEVICES: &str = "devices";
+pub(super) const DEVICE: &str = "device";
 
 pub(super) fn read_processes(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), Problem> {
     reading.declares_processes = true;

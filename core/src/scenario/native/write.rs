@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::counters::{END, WAIT_VALUE, WRITE_VALUE};
 use super::kernels::TRY_CANCEL;
 use super::operations::LAUNCH_COMPLETION;
+use super::sharing::{DEVICE, DEVICES};
 use super::threads::RESERVED;
 use super::{FORMAT, chains};
 use crate::device::Device;
@@ -85,8 +86,8 @@ impl Scenario {
         let mut file = Entry::default();
         file.put("format", FORMAT);
         file.put("name", self.name.as_str());
-        file.put("device", device(&self.device().one_gpu()));
-        file.put_some("devices", if writer.are_gpus() { writer.processes.clone() } else { Vec::new() });
+        file.put(DEVICE, device(&self.device().one_gpu()));
+        file.put_some(DEVICES, if writer.are_gpus() { writer.processes.clone() } else { Vec::new() });
         file.put("placement", self.placement.name());
         file.put("seed", self.seed);
         file.put_some("release_order", unusual(self.release_order, ReleaseOrder::name));
@@ -233,7 +234,7 @@ impl<'a> Writer<'a> {
 
     /// Says of which process a stream or host is, where something is said of processes.
     fn process(&self, process: ProcessId, entry: &mut Entry) {
-        let key = if self.are_gpus() { "device" } else { "process" };
+        let key = if self.are_gpus() { DEVICE } else { "process" };
         entry.put_some(key, self.processes.get(process.index()).filter(|_| self.names_processes()).cloned());
     }
 

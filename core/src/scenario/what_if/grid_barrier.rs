@@ -3,7 +3,7 @@
 use super::WhatIfError;
 use crate::scenario::{Scenario, Step};
 use crate::spelling::option;
-use crate::workload::{CheckedKernel, CounterValue, KernelId, PointAction, Share, SyncPoint};
+use crate::workload::{CheckedKernel, CounterValue, KernelId, PointAction, Share, SyncPoint, Synchronization};
 
 /// Kernels of a list, whose names may have commas of their own in brackets, as functions with templates do.
 fn names_of(group: &str) -> Vec<&str> {
@@ -67,15 +67,19 @@ impl Scenario {
         [first, last]: [Option<PointAction>; 2],
     ) -> Result<(), crate::workload::WorkloadError> {
         let known = self.kernels().get(kernel.index()).and_then(CheckedKernel::synchronization);
-        let mut all = known.cloned().unwrap_or_default();
+        let all = known.cloned().unwrap_or_default();
         let mut points: Vec<SyncPoint> =
             first.map(|action| SyncPoint { at: Share::NONE, action }).into_iter().collect();
         points.extend(all.points.iter());
-        let is_at_end = |point: &&SyncPoint| point.at == Share::ALL && matches!(point.action, PointAction::Signal(_));
-        let at = points.len() - points.iter().rev().take_while(is_at_end).count();
-        points.splice(at..at, last.map(|action| SyncPoint { at: Share::ALL, action }));
-        all.points = points.into();
-        self.catalogue.set_synchronization(kernel, all)
+        let counter_at_end = |point: &SyncPoint| match point.action {
+            PointAction::Signal(counter) if point.at == Share::ALL => Some(counter),
+            _ => None,
+        };
+        let at_end: Vec<_> = points.iter().rev().map_while(counter_at_end).collect();
+        points.truncate(points.len() - at_end.len());
+        points.extend(last.map(|action| SyncPoint { at: Share::ALL, action }));
+        let all = Synchronization::in_order(all.is_cooperative, points);
+        self.catalogue.set_synchronization(kernel, all.with_signals_at_end(at_end.into_iter().rev()))
     }
 
     fn is_launched_again(&self, kernel: KernelId) -> bool {

@@ -58,6 +58,10 @@ fn columns<'a>() -> [Column<&'a LargestGridRow>; 7] {
 }
 
 impl LargestGridReport {
+    /// Devices that are looked at where nobody says on which.
+    pub const USUAL_DEVICES: [&str; 11] =
+        ["v100", "a100-80gb", "h100", "h200", "h20", "b200", "l4", "l40s", "rtx4090", "orin", "thor"];
+
     /// Of a scenario with changes, on its own device and on others.
     ///
     /// # Errors

@@ -51,8 +51,10 @@ fn wait_columns<'a>() -> [Column<&'a StillWait>; 5] {
 impl ProgressReport {
     fn rows(&self) -> impl Iterator<Item = GroupRow<'_>> {
         let groups = (1..).zip(&self.0.groups);
-        let kernels = groups
-            .flat_map(|(number, group)| group.kernels.iter().map(move |kernel| (Some((number, group)), Some(kernel))));
+        let kernels = groups.flat_map(|(number, group)| {
+            let nobody = group.kernels.is_empty().then_some(None);
+            group.kernels.iter().map(Some).chain(nobody).map(move |kernel| (Some((number, group)), kernel))
+        });
         kernels.chain(self.0.groups.is_empty().then_some((None, None)))
     }
 }

@@ -439,7 +439,7 @@ impl Backend for SmBackend {
                     triggered: Instant::ZERO,
                     untriggered: 0,
                     synchronizes: known.synchronization().is_some_and(|all| !all.points.is_empty()),
-                    is_cooperative: known.synchronization().is_some_and(|all| all.is_cooperative),
+                    is_cooperative: known.is_cooperative(),
                     arrived: 0,
                 };
                 let place = if let Some(place) = self.free_kernels.pop() {

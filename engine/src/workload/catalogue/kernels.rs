@@ -128,6 +128,11 @@ impl CheckedKernel {
         self.synchronization.as_deref()
     }
 
+    /// Whether all of its blocks are assigned at one instant (`cudaLaunchCooperativeKernel`).
+    pub fn is_cooperative(&self) -> bool {
+        self.synchronization().is_some_and(|all| all.is_cooperative)
+    }
+
     /// Changes how long its blocks run.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! The processes of a catalogue, and the hardware channels to which their streams are dealt.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Catalogue, CheckedStream, WorkloadError, next};
@@ -32,11 +31,6 @@ impl Catalogue {
     /// How processes share the GPU.
     pub const fn sharing(&self) -> ProcessSharing {
         self.sharing
-    }
-
-    /// The SMs of the GPU on which a process runs. Of several GPUs each is that of one process.
-    pub fn sms_of_gpu(&self, process: ProcessId) -> Range<u32> {
-        if self.device.gpus() > 1 { self.device.sms_of_gpu(process.0) } else { 0..self.device.sms }
     }
 
     /// On how many SMs a process may have blocks at once: on all of them, unless it is a client of MPS with a

@@ -202,6 +202,9 @@ impl Catalogue {
         // Clusters of one block are none.
         let clusters = clusters.filter(|clusters| clusters.size != 1 || clusters.fallback.is_some());
         clusters.map_or(Ok(()), |clusters| self.check_size(clusters, known.blocks))?;
+        if clusters.is_some() && known.is_cooperative() {
+            return Err(WorkloadError::CooperativeClusters);
+        }
         if known.clusters() == clusters {
             return Ok(());
         }

@@ -19,11 +19,6 @@ impl Catalogue {
         &self.values
     }
 
-    /// What a counter is called; empty if it is not known.
-    pub fn counter_name(&self, counter: CounterId) -> &str {
-        self.counters.get(counter.index()).map_or("", |name| name)
-    }
-
     /// Adds a counter.
     ///
     /// # Errors
@@ -117,7 +112,7 @@ impl Catalogue {
     /// Whether CUDA takes the launch of a kernel in a stream, if it is cooperative.
     pub(super) fn check_cooperative(&self, kernel: KernelId, stream: StreamId) -> Result<(), WorkloadError> {
         let known = self.kernels.get(kernel.index()).filter(|_| self.synchronizes);
-        let Some(known) = known.filter(|known| known.synchronization().is_some_and(|all| all.is_cooperative)) else {
+        let Some(known) = known.filter(|known| known.is_cooperative()) else {
             return Ok(());
         };
         let (blocks, most) = (known.blocks, self.most_resident(kernel, stream));
@@ -131,6 +126,11 @@ fn check(kernel: &CheckedKernel, stated: &Synchronization) -> Result<(), Workloa
         "watch a timer (clock \"wall\")"
     } else if kernel.programmatic() != Programmatic::NONE {
         "take part in programmatic dependent launch"
+    } else if stated.is_cooperative && kernel.clusters().is_some() {
+        // Which groups of SMs clusters get depends on those that came before.
+        return Err(WorkloadError::CooperativeClusters);
+    } else if !stated.points.is_sorted_by_key(|point| point.at) {
+        "come to points that are not in order of time"
     } else if kernel.work_items() == Some(WorkItems::TryCancel) {
         "take others over (try_cancel)"
     } else {

@@ -135,19 +135,18 @@ impl SmBackend {
     /// Lets go on what waits and need not any longer. Each goes on in another round of this instant, so that whatever
     /// it signals is seen by all.
     pub(super) fn look_at_waiting<O: Observer>(&mut self, context: &mut BackendContext<'_, O>) -> Result<(), RunError> {
-        let Synchronized { waiting, seen, has_arrived, failed, .. } = &mut self.synchronized;
+        let Synchronized { waiting, seen, has_arrived, .. } = &mut self.synchronized;
         let arrived = std::mem::take(has_arrived);
         let changed = std::mem::replace(seen, context.counters.changes()) != context.counters.changes();
         if !waiting.is_empty() && (arrived || changed) {
-            let (free, held) = std::mem::take(waiting).into_iter().partition(|&place| self.may_pass(place, context));
+            let all = std::mem::take(waiting).into_iter();
+            let (free, held): (Vec<u32>, _) = all.partition(|&place| self.may_pass(place, context));
             self.synchronized.waiting = held;
-            let free: Vec<u32> = free;
             for place in free {
                 self.pass(place, context);
             }
-            return self.synchronized.failed.take().map_or(Ok(()), Err);
         }
-        failed.take().map_or(Ok(()), Err)
+        self.synchronized.failed.take().map_or(Ok(()), Err)
     }
 
     /// Blocks leave the point that they are at.
