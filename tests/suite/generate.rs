@@ -120,7 +120,7 @@ impl std::fmt::Debug for Case {
         }
         for kernel in scenario.kernels().iter() {
             writeln!(f, "  {}: {} x {:?}, {:?}", kernel.name, kernel.blocks, kernel.shape, kernel.duration)?;
-            writeln!(f, "    {:?}", kernel.sm_mask)?;
+            writeln!(f, "    {:?}, {:?}", kernel.sm_mask, kernel.synchronization())?;
         }
         for copy in scenario.copies() {
             writeln!(f, "  {copy:?}")?;

@@ -350,10 +350,13 @@ impl<'a> ReferenceGpu<'a> {
         free
     }
 
-    /// When next something that an ended block held comes free, while a kernel is in a queue.
+    /// When next something that an ended block held comes free, while a kernel that it may let begin is in a queue.
     pub(super) fn next_freed(&self) -> Option<u64> {
         let waits = self.ee_queues.iter().flat_map(BTreeMap::values).any(|queue| !queue.is_empty());
-        self.freeing.iter().map(|freeing| freeing.0).filter(|&until| waits && until > self.now).min()
+        let may_begin =
+            |operation: usize| waits && (!self.takes_turns() || !self.heads(self.context_of(operation)).is_empty());
+        let later = self.freeing.iter().filter(|(until, operation, _)| *until > self.now && may_begin(*operation));
+        later.map(|freeing| freeing.0).min()
     }
 
     pub(super) fn need(&self, operation: usize) -> Need {

@@ -121,8 +121,7 @@ impl Outcome {
     pub(super) fn of(mut gpu: ReferenceGpu<'_>, threads: Threads<'_>, end: u64, done: bool) -> Self {
         gpu.tell_of_unfinished_blocks();
         let turns = gpu.compute.turns_until(end);
-        let takes_turns = gpu.contexts.number() > 1 && !gpu.scenario.catalogue.sharing().mps;
-        let turns_for_good = done && takes_turns && gpu.has_running();
+        let turns_for_good = done && gpu.takes_turns() && gpu.has_running();
         let (stands, host_waits, takes_back) = (gpu.all_stands(), threads.one_waits(), gpu.memory.takes_back);
         let iterations = threads.iterations;
         Self {

@@ -213,6 +213,11 @@ impl ReferenceGpu<'_> {
         self.running.iter().all(waits) && !self.running.is_empty() && !(0..self.contexts.number()).any(one_fits)
     }
 
+    /// Whether contexts of several processes take turns.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.contexts.number() > 1 && !self.scenario.catalogue.sharing().mps
+    }
+
     /// Whether something has begun and not ended.
     pub(super) fn has_running(&self) -> bool {
         !self.running.is_empty()
