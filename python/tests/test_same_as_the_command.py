@@ -276,7 +276,7 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
     with pytest.raises(ValueError, match="leave out one of them"):
         gpusched.analyze(streams, sporadic=True, steps=True)
     same(gpusched.analyze(streams, ladder=True), "analyze", streams, "--ladder")
-    barriers = ROOT / "scenarios/hang/two-barriers.json"
+    barriers = "scenarios/hang/two-barriers.json"
     hangs = gpusched.analyze(barriers, progress=True)
     same(hangs, "analyze", barriers, "--progress")
     assert {row["verdict"] for row in hangs.kernels} == {"hangs"}
