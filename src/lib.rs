@@ -58,7 +58,7 @@
 extern crate self as gpusched;
 
 pub use gpusched_core::{
-    analysis, audit, broken_bound, draw, formats, logs, printed, replay, run, scenario, statistics,
+    analysis, audit, broken_bound, draw, formats, logs, printed, probe, replay, run, scenario, statistics,
 };
 use gpusched_engine::named;
 #[doc(inline)]

@@ -45,8 +45,8 @@ mod times;
 mod waits;
 
 pub use finding::{AuditRule, Finding, Tolerances};
-pub(crate) use learn::PlacementTried;
 pub use learn::{LearnedPlacement, learn_placement};
+pub(crate) use learn::{PlacementTried, explained_by_device};
 pub use observed_run::{
     ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStand,
     ObservedStream, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork,

@@ -67,6 +67,7 @@ pub mod joined;
 pub mod logs;
 pub mod pictures;
 pub mod printed;
+pub mod probe;
 pub mod replay;
 pub mod run;
 pub mod scenario;

@@ -4,6 +4,7 @@ mod analysis;
 mod device_table;
 mod log_replay;
 mod measured;
+mod probe;
 mod run;
 
 use std::collections::BTreeSet;

@@ -39,11 +39,14 @@ pub(crate) struct Audit {
     /// Which GPU of a profile [default: the one that runs most kernels]
     #[arg(long, value_name = "N")]
     gpu: Option<u32>,
+    /// Say what a GPU answered to the experiments of the probe, of the folder that it wrote
+    #[arg(long)]
+    probe: bool,
     /// Say which placement policy, or which order of SMs, explains best where the blocks went
     #[arg(long)]
     learn_placement: bool,
-    /// Write the GPU with the placement that explains most as a device file
-    #[arg(long, value_name = "FILE", requires = "learn_placement")]
+    /// Write the GPU with the placement that explains most, or with all that the probe measured, as a device file
+    #[arg(long, value_name = "FILE")]
     write_device: Option<PathBuf>,
     #[command(flatten)]
     priorities: OptionArguments<Priorities>,
@@ -54,6 +57,9 @@ pub(crate) struct Audit {
 
 impl Audit {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if self.probe {
+            return self.of_probe();
+        }
         if let Some(profile) = self.logs.profile()? {
             return self.of_profile(profile);
         }
@@ -83,6 +89,18 @@ impl Audit {
         };
         let best = learned.best().context("--write-device: nothing that was tried explains a block")?;
         write_whole(path, |out| writeln!(out, "{}", best.to_json()))
+    }
+
+    fn of_probe(&self) -> anyhow::Result<Answer> {
+        let folder = self.logs.probe()?.context("--probe: give one folder, which the probe wrote")?;
+        progress::begin("simulating answers", Unit::None, None);
+        let report = folder.judge(self.logs.device()?).map_err(|error| anyhow::anyhow!(error))?;
+        if let Some(path) = &self.write_device {
+            write_whole(path, |out| writeln!(out, "{}", report.device.to_json()))?;
+        }
+        output::show_abridged(&report.notes, note);
+        print_report(&report, self.format)?;
+        Ok(if report.contradicts() { Answer::No } else { Answer::Done })
     }
 
     fn of_profile(&self, mut profile: GpuProfile) -> anyhow::Result<Answer> {

@@ -150,6 +150,21 @@ const TABLE: &[Need] = &[
     ),
     need(
         &["audit"],
+        &[
+            "scenario",
+            "logs_alone",
+            "columns",
+            "tolerance_us",
+            "clock_tolerance_us",
+            "learn_placement",
+            "gpu",
+            "priority",
+        ],
+        Needs::Without("probe"),
+    ),
+    need(&["audit"], &["write_device"], Needs::Option(&["learn_placement", "probe"])),
+    need(
+        &["audit"],
         &["placement"],
         Needs::Another("rules do not say where blocks go; --learn-placement tells which policy explains most"),
     ),

@@ -12,6 +12,7 @@ use gpusched::input::options::{OPTIONS, OptionFile, OptionGroup, ScenarioOptions
 use gpusched::input::{Input, InputError};
 use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogInput, LogsReading};
 use gpusched::pictures::timeline::Lanes;
+use gpusched::probe::ProbeFolder;
 use gpusched::profile::{GpuProfile, Import};
 use gpusched::scenario::{LogUse, ReadProgress, Scenario, WhatIf};
 use gpusched::spelling::option;
@@ -269,6 +270,12 @@ impl LogOptions {
             // Damaged logs are read as far as they go, and the reader of logs tells of files that cannot be read.
             Ok(_) | Err(_) => Ok(None),
         }
+    }
+
+    /// The folder that the probe wrote; `None`: several are named.
+    pub(crate) fn probe(&self) -> anyhow::Result<Option<ProbeFolder>> {
+        let [folder] = &*self.logs else { return Ok(None) };
+        ProbeFolder::read(folder, &Reader).map(Some).map_err(anyhow::Error::from_boxed)
     }
 
     pub(crate) fn device(&self) -> anyhow::Result<Option<Device>> {

@@ -81,6 +81,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("scenario/examiner/reading.rs", &["simulate"]),
     ("tables/analysis", &["analyze"]),
     ("tables/application_table.rs", &["evr"]),
+    ("probe/judge.rs", &["audit"]),
     ("tables/measured", &["audit", "replay-log", "compare"]),
     ("tables/profile_replay.rs", &["replay-log"]),
     ("tables/run", &["simulate"]),

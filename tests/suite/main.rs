@@ -98,6 +98,7 @@ mod perfetto;
 mod persistent;
 mod picture;
 mod placement;
+mod probe;
 mod process_commands;
 mod process_logs;
 mod process_pauses;

@@ -114,6 +114,12 @@ pub fn learn_placement(observed: &ObservedRun, tolerances: &Tolerances) -> Learn
     LearnedPlacement { run: observed.title.to_string(), blocks, tried }
 }
 
+/// Of the blocks whose SM the device of a run tells, how many there are and how many were there.
+pub(crate) fn explained_by_device(observed: &ObservedRun, tolerances: &Tolerances) -> (usize, usize) {
+    let (statistic, _) = explained(&AuditedRun::new(observed, tolerances), observed.device.placement);
+    (statistic.decidable, statistic.followed)
+}
+
 /// Says of a device where its order of SMs is from.
 fn say(spec: &mut DeviceSpec, found: &str) {
     let is_about = |key: &String| ["placement", "gpcs", "sm_order"].iter().any(|about| key.starts_with(about));
