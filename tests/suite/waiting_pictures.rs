@@ -31,7 +31,7 @@ fn the_committed_picture_of_the_mirage_case_is_what_its_command_draws() {
     let path = made.to_str().expect("a plain path");
     printed(&["simulate", MIRAGE, "--queues", "--height", "registers", "--figure", path]);
     let made = fs::read_to_string(path).expect("it was written");
-    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/hang/mirage.svg");
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/hang-mirage.svg");
     if !overwritten("PICTURES", &committed, &made) {
         assert!(made == fs::read_to_string(committed).expect("it is there"), "PICTURES=overwrite writes it anew");
     }
