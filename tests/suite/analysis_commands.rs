@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{command, directory, gpusched, gpusched_with, stderr};
+use crate::common::{command, directory, gpusched, gpusched_with, json, stderr, stdout};
 
 const SECTION_3_5: &str = "scenarios/thesis2019/section-3-5.json";
 
@@ -326,4 +326,24 @@ fn more_threads_than_are_analysed_together_have_no_bound_and_that_is_said() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = "no bound is given: 2001 threads or streams do jobs: no more than 2000 are analysed together";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
+}
+
+#[test]
+fn of_a_job_that_the_horizon_cuts_it_is_said_that_it_takes_longer_than_until_then() {
+    let file = directory("cut-job").join("light.json");
+    let text = r#"{"format": "gpusched-scenario/1", "name": "one light stream", "device": "tx2",
+        "kernels": {"k": {"blocks": 2, "threads": 512, "duration": "15 ms"}},
+        "streams": [{"name": "S", "period": "20 ms", "operations": [{"kernel": "k"}]}]}"#;
+    fs::write(&file, text).expect("it can be written");
+    let file = file.display().to_string();
+    let last = |horizon: &str| {
+        let told = stdout(&gpusched(&["analyze", &file, "--horizon", horizon]));
+        told.lines().find(|line| line.starts_with(" S          5")).expect("the sixth job").to_owned()
+    };
+    assert!(last("113ms").contains("longer than 13 ms"), "{}", last("113ms"));
+    assert!(last("100ms").contains("longer than 0 s"), "{}", last("100ms"));
+    assert!(last("115ms").contains(" 15 ms  15 ms"), "{}", last("115ms"));
+    // Numbers are as ever.
+    let rows = json(&["analyze", &file, "--horizon", "113ms", "--format", "json"]);
+    assert!(rows.to_string().contains("13000001"), "{rows}");
 }

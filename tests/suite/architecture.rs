@@ -47,11 +47,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 12098),
+    ("core/analysis", 12107),
     ("core/replay", 406),
     ("core/probe", 676),
     ("core/formats", 1250),
-    ("core/tables", 2684),
+    ("core/tables", 2687),
     ("core/pictures", 7064),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 89_614;
+const LINES: usize = 89_626;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

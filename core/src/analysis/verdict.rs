@@ -15,7 +15,7 @@ use crate::broken_bound::BrokenBound;
 use crate::effort::{self, Progress};
 use crate::hosts::simulate_in_brief;
 use crate::named::named;
-use crate::run::{Jobs, Run, overload_notes};
+use crate::run::{ChainDelay, Jobs, Run, overload_notes};
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant, is_in_time};
@@ -63,6 +63,9 @@ pub struct JobVerdict {
     /// The longest response in any run that was simulated; `None`: it did not finish in any. Of a job that ends when
     /// more is released than the run has, no more than that it is longer than until then.
     pub worst_found_ns: Option<Duration>,
+    /// Whether that is all that the run shows of it: it had not ended when more is released than the run has.
+    #[serde(skip)]
+    pub(crate) is_cut: bool,
     /// No response is longer; `None`: no bound is known, as for what may go on after the horizon.
     pub bound_ns: Option<Duration>,
     /// Counted from the release: what the scenario states, or else the period.
@@ -103,6 +106,14 @@ pub struct JobVerdicts<'s> {
     pub runs: u64,
     /// The runs, by what was found in them.
     pub(super) found: SearchResult<'s>,
+}
+
+impl JobVerdict {
+    /// The longest response that was found, in words: one that a run cut short is exceeded.
+    pub(crate) fn worst_found(&self) -> Option<String> {
+        let shown = self.worst_found_ns?.as_ns().saturating_sub(self.is_cut.into());
+        Some(ChainDelay::known_length(Duration::from_ns(shown), self.is_cut))
+    }
 }
 
 impl JobVerdicts<'_> {
@@ -158,6 +169,7 @@ pub(crate) fn judge_known<'s>(
     let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
     let unsure = scenario.unsure_releases();
     let known = JobResponses::new(scenario, &found.jobs, bounds);
+    let until = scenario.known_until();
     let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
         // Of releases that a jitter makes late, or that are not known, this bound says nothing; of later ones it may
         // say nothing either.
@@ -169,6 +181,7 @@ pub(crate) fn judge_known<'s>(
             job: job.job,
             released_ns: job.released,
             worst_found_ns,
+            is_cut: until.zip(worst_found_ns).is_some_and(|(until, found)| job.released.saturating_add(found) > until),
             bound_ns,
             deadline_ns: job.deadline,
             verdict: job.deadline.map(|deadline| Verdict::new(worst_found_ns, bound_ns.filter(|_| proves), deadline)),
@@ -177,7 +190,6 @@ pub(crate) fn judge_known<'s>(
     });
     let jobs: Vec<JobVerdict> = jobs.collect();
     // The own run is not always among those of the search.
-    let until = scenario.known_until();
     let in_own_run = |job: &JobVerdict| {
         let own = own.1.get(job.thread, job.job).filter(|_| late.is_none())?;
         Some(shown(until, own.released, own.response()?))

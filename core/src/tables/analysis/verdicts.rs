@@ -19,12 +19,13 @@ use crate::spelling::{formats, option};
 use crate::tables::run::answers::add_way;
 use crate::time::Duration;
 
-pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 8] {
+pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 9] {
     [
         Column::new("stream", "jobs of", |row: &&JobVerdict| (&*row.stream).into()).left(),
         Column::new("job", "job", |row| row.job.into()),
         Column::new("released_ns", "released", |row| row.released_ns.into()),
-        Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
+        Column::data("worst_found_ns", |row| row.worst_found_ns.into()),
+        Column::table("worst found", |row: &&JobVerdict| row.worst_found().into()),
         Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("verdict", "verdict", |row: &&JobVerdict| row.verdict.map(Verdict::name).into()).left(),
@@ -100,7 +101,9 @@ fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 7] {
         Column::table("proven", |jobs: &&[JobVerdict]| count(jobs, Verdict::Proven).into()),
         Column::table("missed", |jobs: &&[JobVerdict]| count(jobs, Verdict::Missed).into()),
         Column::table("open", |jobs: &&[JobVerdict]| count(jobs, Verdict::Open).into()),
-        Column::table("worst found", |jobs| jobs.iter().filter_map(|job| job.worst_found_ns).max().into()),
+        Column::table("worst found", |jobs: &&[JobVerdict]| {
+            jobs.iter().max_by_key(|job| job.worst_found_ns).and_then(JobVerdict::worst_found).into()
+        }),
         // No bound if one of its jobs has none.
         Column::table("bound", |jobs: &&[JobVerdict]| {
             let longest = jobs.iter().try_fold(None, |longest, job| Some(longest.max(Some(job.bound_ns?))));
