@@ -41,7 +41,8 @@ def describe(driver, device, clock):
             "registers": attribute(cuda.MAX_REGISTERS_PER_BLOCK),
             "shared_memory_bytes": attribute(cuda.SHARED_OPT_IN),
         },
-        "copy_engines": attribute(cuda.COPY_ENGINES),
+        # Virtual GPUs may say that they have none, and copy all the same.
+        "copy_engines": max(1, attribute(cuda.COPY_ENGINES)),
         "priority_levels": least - greatest + 1,
         "driver": "%d.%d" % (version // 1000, version % 1000 // 10),
         "clock_mhz": attribute(cuda.CLOCK_RATE_KHZ) // 1000,

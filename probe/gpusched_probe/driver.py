@@ -60,6 +60,7 @@ FUNCTION_REGISTERS, FUNCTION_MOST_SHARED, FUNCTION_CARVEOUT, FUNCTION_LARGE_CLUS
 
 STREAM_NON_BLOCKING, EVENT_WITHOUT_TIMING, HOST_MAPPED, WAIT_GREATER_OR_EQUAL = 1, 2, 2, 0
 RESOURCE_SMS, GREEN_DEFAULT_STREAM = 1, 1
+CACHE_PREFER_SHARED, CACHE_PREFER_L1 = 1, 2
 
 # Arguments of each function; all of them return a CUresult.
 SIGNATURES = {
@@ -96,6 +97,9 @@ SIGNATURES = {
     "cuMemFree_v2": (_ADDRESS,),
     "cuMemHostAlloc": (_to(_P), _SIZE, _UINT),
     "cuMemFreeHost": (_P,),
+    "cuMemHostRegister_v2": (_P, _SIZE, _UINT),
+    "cuMemHostUnregister": (_P,),
+    "cuFuncSetCacheConfig": (_P, _INT),
     "cuMemHostGetDevicePointer_v2": (_to(_ADDRESS), _P, _UINT),
     "cuMemcpyHtoD_v2": (_ADDRESS, _P, _SIZE),
     "cuMemcpyDtoH_v2": (_P, _ADDRESS, _SIZE),
@@ -121,13 +125,18 @@ SIGNATURES = {
     "cuGreenCtxStreamCreate": (_to(_P), _P, _UINT, _INT),
 }
 
+WRONG_NVRTC = (
+    "the driver does not know what NVRTC compiled: install one of the driver's release; "
+    "of several that are installed, GPUSCHED_PROBE_NVRTC names the library to take"
+)
+
 # What to do about errors that say little by themselves.
 ADVICE = {
     "CUDA_ERROR_NO_DEVICE": "no GPU is visible: look at nvidia-smi and at CUDA_VISIBLE_DEVICES",
     "CUDA_ERROR_OUT_OF_MEMORY": "the GPU's memory is taken by others: end them and try again",
     "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": "NVRTC is newer than the driver: install an older one, or a newer driver",
-    "CUDA_ERROR_NO_BINARY_FOR_GPU": "the driver does not know what NVRTC compiled: install one of the driver's release",
-    "CUDA_ERROR_INVALID_IMAGE": "the driver does not know what NVRTC compiled: install one of the driver's release",
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": WRONG_NVRTC,
+    "CUDA_ERROR_INVALID_IMAGE": WRONG_NVRTC,
     "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE": "a cooperative kernel has more blocks than the GPU holds at once",
     "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "the driver's library is not of the kernel module's release: restart the machine",
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": "a block takes more threads, registers or shared memory than an SM has",

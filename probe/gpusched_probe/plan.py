@@ -25,6 +25,8 @@ _STEP = {
     "launch", "graph", "copy", "memset", "record", "wait", "wait_value", "write_value", "synchronize", "synchronize_event",
     "free", "malloc", "sleep", "repeat", "stream", "bytes", "programmatic", "value", "steps", "synchronous",
 }
+# Calls for which scenarios have no step: "comment_call" of a step, which then is what gpusched does instead.
+CALLS = ("cudaMemcpy", "cudaHostRegister", "cudaFuncSetCacheConfig")
 _COPIES = ("host-to-device", "device-to-host", "device-to-device")
 
 
@@ -117,7 +119,8 @@ class Plan:
 
     `one_split`: whether all kernels have an SM's memory split alike (with "comment_carve_out": "driver" each launch has
     it as the driver likes). `launches` has all launches of kernels; `copy_bytes` and `memset_bytes` are the most of one
-    copy and memset; `frees` and `mallocs` say how many buffers of "device" and "host" are freed and made.
+    copy and memset; `frees` and `mallocs` say how many buffers of "device" and "host" are freed and made; `calls` has the
+    calls that are no steps.
     """
 
     def __init__(self, scenario, process=None):
@@ -127,6 +130,7 @@ class Plan:
         self.kernels = {name: Kernel(name, given) for name, given in scenario.get("kernels", {}).items()}
         self.launches, self.events, self.counters = [], [], []
         self.copy_bytes = self.memset_bytes = 0
+        self.calls = set()
         self.frees, self.mallocs = {"device": 0, "host": 0}, {"device": 0, "host": 0}
         self.streams = {"NULL": {"name": "NULL", "blocking": True}}
         self.splits = scenario.get("green_contexts", [])
@@ -172,6 +176,11 @@ class Plan:
         for what in ("launch", "graph", "copy", "record", "wait"):
             if what in step and stream is None:
                 raise ProbeError("a %s of host %s names no stream" % (what, host.name))
+        if "comment_call" in step:
+            self._known(step["comment_call"], CALLS, "call", host)
+            self.calls.add(step["comment_call"])
+            self.copy_bytes = max(self.copy_bytes, step.get("bytes", 0))
+            return "call", step["comment_call"]
         if "launch" in step:
             return "launch", self._launch(step["launch"], stream, host, step.get("programmatic", False))
         if "graph" in step:

@@ -26,8 +26,13 @@ class Child:
         package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         paths = [package] + [path for path in (os.environ.get("PYTHONPATH"),) if path]
         # What the driver is told is up to the experiment alone.
-        told = ("CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE")
+        told = (
+            "CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "CUDA_SCALE_LAUNCH_QUEUES",
+            "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "CUDA_MPS_CLIENT_PRIORITY",
+        )
         own = {name: value for name, value in os.environ.items() if name not in told}
+        # Others of the machine would only take time to begin.
+        own.setdefault("CUDA_VISIBLE_DEVICES", "0")
         environment = dict(own, PYTHONPATH=os.pathsep.join(paths), **environment)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "gpusched_probe.child"],

@@ -12,6 +12,7 @@ from .errors import ProbeError
 from .objects import green_contexts, opened
 
 FREED_BYTES = 4 << 20
+REGISTERED_BYTES = 4 << 20
 SPIN_NS = 300000
 
 
@@ -60,11 +61,11 @@ class Runner:
         self._functions.one_split = plan.one_split
         green = green_contexts(driver, device, plan.splits if self._uses_green() else [], stack)
         self._streams = {name: self._stream(plan.streams[name], green) for name in plan.streams}
-        self._events = {name: self._event() for name in plan.events}
         self._words(max(1, len(plan.counters)))
         size = max(1, plan.copy_bytes, plan.memset_bytes)
         self._device = [self._memory(size), self._memory(size)]
         self._host = [self._pinned(size), self._pinned(size)]
+        self._pageable = ctypes.create_string_buffer(size if "cudaMemcpy" in plan.calls else 1)
         self._log_bytes = max(1, plan.blocks * kernels.ROW_BYTES)
         self._log = self._memory(self._log_bytes)
         self._arrived_bytes = max(4, 4 * sum(len(self._points_of(launch)) for launch in plan.launches))
@@ -97,11 +98,6 @@ class Runner:
         self._words_of_host = (ctypes.c_uint32 * count).from_address(host)
         device = self._driver.address("cuMemHostGetDevicePointer_v2", host, 0)
         self._counters = {name: (index, device + 4 * index) for index, name in enumerate(self._plan.counters)}
-
-    def _event(self):
-        event = self._driver.get("cuEventCreate", cuda.EVENT_WITHOUT_TIMING)
-        self._stack.callback(self._driver.cuEventDestroy_v2, event)
-        return event
 
     def _stream(self, given, green):
         if given["name"] == "NULL":
@@ -187,15 +183,24 @@ class Runner:
             "host": [driver.get("cuMemHostAlloc", FREED_BYTES, 0) for _ in range(plan.frees["host"])],
         }
         self.made = {"device": [], "host": []}
+        self.registered = []
+        if "cudaFuncSetCacheConfig" in plan.calls:
+            self._prefer(cuda.CACHE_PREFER_SHARED)
         self.calls = [None] * len(plan.launches)
+        # Those of the repetition before have a record.
+        self._events = {name: driver.get("cuEventCreate", cuda.EVENT_WITHOUT_TIMING) for name in plan.events}
         driver.cuCtxSynchronize()
         offset, _ = self.clock.compare()
         self._run_threads(begin())
         driver.cuCtxSynchronize()
+        for event in self._events.values():
+            driver.cuEventDestroy_v2(event)
         for address in self.made["device"]:
             driver.cuMemFree_v2(address)
         for address in self.made["host"]:
             driver.cuMemFreeHost(address)
+        for buffer in self.registered:
+            driver.cuMemHostUnregister(ctypes.addressof(buffer))
         return self._read(offset)
 
     def _run_threads(self, origin):
@@ -326,6 +331,24 @@ class Runner:
             self.made[memory].append(self._driver.address("cuMemAlloc_v2", FREED_BYTES))
         else:
             self.made[memory].append(self._driver.get("cuMemHostAlloc", FREED_BYTES, 0))
+
+    def _prefer(self, configuration):
+        for kernel in {launch.kernel for launch in self._plan.launches}:
+            self._driver.cuFuncSetCacheConfig(self._function(kernel), configuration)
+
+    def _do_call(self, name):
+        """A call for which scenarios have no step."""
+        if name == "cudaMemcpy":
+            size = len(self._pageable)
+            self._driver.cuMemcpyHtoD_v2(self._device[0], ctypes.addressof(self._pageable), size)
+            return "NULL"
+        if name == "cudaHostRegister":
+            buffer = ctypes.create_string_buffer(REGISTERED_BYTES)
+            self._driver.cuMemHostRegister_v2(ctypes.addressof(buffer), REGISTERED_BYTES, 0)
+            self.registered.append(buffer)
+        else:
+            self._prefer(cuda.CACHE_PREFER_L1)
+        return None
 
     def _do_sleep(self, time_ns):
         wait_until(time.monotonic_ns() + time_ns)

@@ -197,6 +197,9 @@ CALL(cuMemAlloc_v2, u64 *address, size_t size) *address = (u64)calloc(1, size); 
 CALL(cuMemFree_v2, u64 address) free((void *)address); add(MEMORY, -1); DONE
 CALL(cuMemHostAlloc, void **address, size_t size, unsigned flags) *address = calloc(1, size); add(PINNED, 1); DONE
 CALL(cuMemFreeHost, void *address) free(address); add(PINNED, -1); DONE
+CALL(cuMemHostRegister_v2, void *address, size_t size, unsigned flags) add(PINNED, 1); DONE
+CALL(cuMemHostUnregister, void *address) add(PINNED, -1); DONE
+CALL(cuFuncSetCacheConfig, struct Function *function, int configuration) DONE
 CALL(cuMemHostGetDevicePointer_v2, u64 *device, void *host, unsigned flags) *device = (u64)host; DONE
 CALL(cuMemcpyHtoD_v2, u64 to, const void *from, size_t size) memcpy((void *)to, from, size); DONE
 CALL(cuMemcpyDtoH_v2, void *to, u64 from, size_t size) memcpy(to, (void *)from, size); DONE

@@ -155,6 +155,9 @@ class Running(OnTheStub):
             {"write_value": "m", "value": 2},
             {"wait_value": "m", "value": 2},
             {"malloc": "device"}, {"malloc": "host"}, {"free": "device"}, {"free": "host"},
+            {"copy": "host-to-device", "bytes": 64, "stream": "NULL", "comment_call": "cudaMemcpy"},
+            {"sleep": "0 s", "comment_call": "cudaHostRegister"},
+            {"sleep": "0 s", "comment_call": "cudaFuncSetCacheConfig"},
             {"sleep": "1 ms"},
             {"repeat": 2, "steps": [{"launch": "c", "stream": "u"}, {"repeat": 2, "steps": [{"launch": "a", "stream": "s"}]}]},
             {"synchronize": "s"}, {"synchronize": "last"}, {"synchronize": "device"},
@@ -316,6 +319,7 @@ class Planning(unittest.TestCase):
             (scenario([{"launch": "a"}]), "a launch of host h names no stream"),
             (scenario([{"copy": "host-to-device", "duration": "1 ms", "stream": "s"}]), "has 'duration'"),
             (scenario([{"free": "disk"}]), "host h names memory 'disk'"),
+            (scenario([{"sleep": "0 s", "comment_call": "cudaFoo"}]), "host h names call 'cudaFoo'"),
             (scenario(launch, kernels={"a": {"blocks": 3, "threads": 1, "cluster": 2}}), "no multiple of its cluster"),
             (scenario(launch, hosts=[{"name": "h", "process": "p", "steps": launch}]), "no host of the scenario submits"),
         ):

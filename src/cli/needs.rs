@@ -158,7 +158,7 @@ const TABLE: &[Need] = &[
             "clock_tolerance_us",
             "learn_placement",
             "gpu",
-            "priority",
+            "set_priority",
         ],
         Needs::Without("probe"),
     ),

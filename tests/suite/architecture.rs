@@ -49,7 +49,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/audit", 4064),
     ("core/analysis", 12107),
     ("core/replay", 406),
-    ("core/probe", 676),
+    ("core/probe", 723),
     ("core/formats", 1250),
     ("core/tables", 2687),
     ("core/pictures", 7064),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 89_626;
+const LINES: usize = 89_673;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

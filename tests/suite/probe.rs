@@ -204,14 +204,16 @@ fn placements_are_told_by_the_sms_of_blocks_and_go_into_the_device_file() {
     assert!(fs::read_to_string(&device).expect("it is there").contains(r#""sm_order": "descending""#));
 }
 
-#[test]
-fn turns_of_two_processes_are_measured() {
-    let file = r#""processes": {"P": {}, "Q": {}}, "kernels": {"K": {"blocks": 4000, "threads": 1024, "duration": "20 us", "clock": "wall"},
+/// Two processes whose blocks are soon over.
+const TURNS: &str = r#""processes": {"P": {}, "Q": {}}, "kernels": {"K": {"blocks": 4000, "threads": 1024, "duration": "20 us", "clock": "wall"},
             "L": {"blocks": 4000, "threads": 1024, "duration": "20 us", "clock": "wall"}},
         "streams": [{"name": "A", "process": "P"}, {"name": "B", "process": "Q"}],
         "hosts": [{"name": "G", "process": "P", "steps": [{"launch": "K", "stream": "A"}]},
             {"name": "H", "process": "Q", "steps": [{"launch": "L", "stream": "B"}]}]"#;
-    let mut folder = Folder::new("probe-turns", "turns", &[("as the device file says", file, none())]);
+
+#[test]
+fn turns_of_two_processes_are_measured() {
+    let mut folder = Folder::new("probe-turns", "turns", &[("as the device file says", TURNS, none())]);
     folder.question["measures"] = json!({"time_slice_ns": 1, "switch_cost_ns": 1});
     folder.measure(0, &none());
     let verdicts: Vec<_> = folder.told().iter().map(|row| row["verdict"].clone()).collect();
@@ -223,6 +225,34 @@ fn turns_of_two_processes_are_measured() {
     let (slice, switch) = (number(&rows[0]).expect("a number"), number(&rows[1]).expect("a number"));
     assert!((2.0..2.2).contains(&slice) && (160.0..200.0).contains(&switch), "{rows:?}");
     assert_eq!(rows[0]["verdict"], "contradicts");
+}
+
+#[test]
+fn what_no_device_can_have_is_not_in_the_device_file_and_one_question_does_not_stop_the_others() {
+    let mut folder = Folder::new("probe-odd", "turns", &[("as the device file says", TURNS, none())]);
+    folder.question["measures"] = json!({"time_slice_ns": 1, "switch_cost_ns": 1});
+    // Blocks in turn, each for no time.
+    let row =
+        |number: u32| format!("K,{number},{},0,0,{},{}\n", ["A", "B"][number as usize % 2], number * 100, number * 100);
+    let head = "kernel,launch,process,block,sm,start_ns,end_ns\n".to_owned();
+    fs::write(folder.path.join("e.csv"), head + &(0..9).map(row).collect::<String>()).expect("it can be written");
+    let device = folder.file("mine.json");
+    let output = folder.audit(&["--write-device", &device, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("not in the device file, as no device can have it"), "{}", stderr(&output));
+    assert!(fs::read_to_string(&device).expect("it is there").contains(r#""time_slice_ns": 1024000"#));
+    // What this device cannot simulate.
+    folder.question["looks_at"] = json!("order");
+    folder.question["answers"] = json!([{"answer": "in clusters", "device": {"sm_order": "nowhere"}}]);
+    let rows = folder.told();
+    assert_eq!(rows[0]["verdict"], "not asked");
+    assert!(rows[0]["answer"].as_str().expect("text").starts_with("cannot be compared"), "{rows:?}");
+    // Nothing to tell a number from.
+    folder.question["looks_at"] = json!("kernel_gap");
+    folder.question["answers"] = json!([{"answer": "as the device file says"}]);
+    fs::write(folder.path.join("e.csv"), "kernel,block,sm,start_ns,end_ns\nK,0,0,0,10\n").expect("it can be written");
+    let rows = folder.told();
+    assert_eq!((rows.len(), &rows[0]["verdict"]), (1, &json!("not asked")));
 }
 
 #[test]

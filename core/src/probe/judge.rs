@@ -97,15 +97,31 @@ impl ProbeFolder {
     pub fn judge(&self, base: Option<Device>) -> Result<ProbeReport, JudgeError> {
         let base = base.map_or_else(|| self.most_alike(), Ok)?;
         let card = self.with_limits(&base)?;
-        let mut judge = Judge { folder: self, card: &card, measured: Value::Object(Map::new()), from: Vec::new() };
+        let mut judge = Judge {
+            folder: self,
+            card: &card,
+            measured: Value::Object(Map::new()),
+            from: Vec::new(),
+            notes: Vec::new(),
+        };
         let mut rows = Vec::new();
         for question in &self.questions {
             end_if_stopped();
-            judge.rows_of(question, &mut rows)?;
+            let before = rows.len();
+            // What cannot be simulated on this device says nothing of the other questions.
+            if let Err(problem) = judge.rows_of(question, &mut rows) {
+                let problem = problem.to_string();
+                let why = problem.lines().next().unwrap_or_default();
+                rows.truncate(before);
+                rows.push(unasked(question, format!("cannot be compared: {why}")));
+            } else if rows.len() == before {
+                rows.push(unasked(question, "what was measured does not show it".to_owned()));
+            }
         }
         let device = judge.device()?;
         let base = format!("{}, with the limits of the card", base.name);
-        Ok(ProbeReport { card: self.sentence(), base, rows, device, notes: self.notes.clone() })
+        let notes = self.notes.iter().cloned().chain(judge.notes).collect();
+        Ok(ProbeReport { card: self.sentence(), base, rows, device, notes })
     }
 
     fn text_of(&self, key: &str) -> Option<&str> {
@@ -116,19 +132,26 @@ impl ProbeFolder {
         self.card.get("sms").and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// The simulated one, or that of the same compute capability with the nearest number of SMs.
+    /// The simulated one, or that of the same compute capability with the nearest number of SMs, and of several the one
+    /// whose name is most like the card's.
     fn most_alike(&self) -> Result<Device, JudgeError> {
         if let Some(known) = self.simulated.as_deref().map(Device::builtin).transpose()?.flatten() {
             return Ok(known);
         }
         let capability = self.text_of("compute_capability").unwrap_or_default();
+        let letters = self.text_of("name").unwrap_or_default().chars().filter(char::is_ascii_alphanumeric);
+        let called: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        // How many SMs fewer or more, how many parts of its name the card's name lacks, and longer names first.
+        let unlike = |device: &Device| {
+            let missing = device.name.split('-').filter(|part| !called.contains(*part)).count();
+            (u64::from(device.sms).abs_diff(self.sms()), missing, std::cmp::Reverse(device.name.len()))
+        };
         let mut best: Option<Device> = None;
         for name in BUILTIN_NAMES {
             let Some(known) = Device::builtin(name)?.filter(|known| known.compute_capability == capability) else {
                 continue;
             };
-            let away = |device: &Device| u64::from(device.sms).abs_diff(self.sms());
-            if best.as_ref().is_none_or(|best| away(&known) < away(best)) {
+            if best.as_ref().is_none_or(|best| unlike(&known) < unlike(best)) {
                 best = Some(known);
             }
         }
@@ -147,6 +170,10 @@ impl ProbeFolder {
         }
         let mut file = base.to_value();
         merge(&mut file, &Value::Object(patch));
+        // The driver tells of threads alone.
+        if let (Some(threads), Some(warp)) = (file["per_sm"]["threads"].as_u64(), file["warp_size"].as_u64()) {
+            file["per_sm"]["warps"] = json!(threads / warp.max(1));
+        }
         // Those of another number of SMs say nothing of this card.
         if u64::from(base.sms) != self.sms() {
             for key in ["gpcs", "placement"] {
@@ -201,21 +228,12 @@ struct Judge<'a> {
     measured: Value,
     /// Its keys, and of what they are.
     from: Vec<(String, String)>,
+    notes: Vec<String>,
 }
 
 impl Judge<'_> {
     fn rows_of(&mut self, question: &Question, rows: &mut Vec<ProbeRow>) -> Result<(), JudgeError> {
-        let taken = question.answers.first().map(|answer| answer.says.clone()).unwrap_or_default();
-        let row = ProbeRow {
-            name: question.name.clone(),
-            asks: question.asks.clone(),
-            answer: question.skipped.clone().unwrap_or_else(|| "nothing was measured".to_owned()),
-            agreeing: 0,
-            runs: 0,
-            taken,
-            switch: None,
-            verdict: ProbeVerdict::NotAsked,
-        };
+        let row = unasked(question, question.skipped.clone().unwrap_or_else(|| "nothing was measured".to_owned()));
         let Some(measured) = question.measured.as_ref().filter(|measured| !measured.runs.is_empty()) else {
             rows.push(row);
             return Ok(());
@@ -241,6 +259,7 @@ impl Judge<'_> {
                 };
                 let is_so = |of: &Vec<[u32; 2]>| (0..).zip(of).map(|(run, score)| is_best(run, *score)).collect();
                 let placed: Vec<Vec<bool>> = scores.iter().map(is_so).collect();
+                let row = ProbeRow { answer: "none of them".to_owned(), ..row };
                 rows.push(self.chosen(question, row, &placed));
                 self.learn(question, measured, rows.last());
             }
@@ -286,7 +305,10 @@ impl Judge<'_> {
         let runs = so.first().map_or(0, Vec::len);
         let most = so.iter().map(times).max().unwrap_or(0);
         if most * 2 <= runs {
-            return ProbeRow { agreeing: most, runs, verdict: ProbeVerdict::NoAnswer, ..row };
+            let some = question.answers.iter().zip(so).filter(|(_, of)| times(of) > 0);
+            let some: Vec<String> = some.map(|(answer, of)| format!("{} in {}", answer.says, times(of))).collect();
+            let answer = if some.is_empty() { row.answer } else { format!("none in most runs: {}", some.join(", ")) };
+            return ProbeRow { answer, agreeing: most, runs, verdict: ProbeVerdict::NoAnswer, ..row };
         }
         let mut alike = question.answers.iter().zip(so).enumerate().filter(|(_, (_, of))| times(of) == most);
         let Some((place, (answer, _))) = alike.next() else { return row };
@@ -296,8 +318,12 @@ impl Judge<'_> {
         }
         let verdict = if place == 0 { ProbeVerdict::Agrees } else { ProbeVerdict::Contradicts };
         let switch = answer.switch.clone().filter(|_| place > 0);
-        if place > 0 && answer.device.as_object().is_some_and(|patch| !patch.is_empty()) {
-            self.note(&answer.device.clone(), &format!("{}: {most} of {}", question.name, counted(runs, "run")));
+        // What the first answer has too, such as the number of channels, the experiment set: it is not the card's.
+        let set = |key: &String| question.answers.first().is_some_and(|first| first.device.get(key).is_some());
+        let own = answer.device.as_object().into_iter().flatten().filter(|(key, _)| !set(key));
+        let own: Map<String, Value> = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        if place > 0 && !own.is_empty() {
+            self.note(&Value::Object(own), &format!("{}: {most} of {}", question.name, counted(runs, "run")));
         }
         ProbeRow { answer: said, agreeing: most, runs, switch, verdict, ..row }
     }
@@ -311,13 +337,18 @@ impl Judge<'_> {
                 .map(|(_, value)| *value)
                 .collect();
             values.sort_by(f64::total_cmp);
-            let at = |share: usize| values.get(values.len().saturating_sub(1) * share / 100).copied();
-            let (Some(least), Some(middle), Some(most)) = (at(10), at(50), at(90)) else { continue };
-            let step = self.folder.card.get("timer_step_ns").and_then(Value::as_f64).unwrap_or(0.0);
-            let near = |value: f64| {
-                let away = NUMBER_TOLERANCE * value.abs().max(taken.abs());
-                (value - taken).abs() <= away.max(if key.ends_with("_ns") { TIMER_STEPS * step } else { 0.0 })
+            let last = values.len().saturating_sub(1);
+            let at = |place: usize| values.get(place).copied();
+            let [Some(least), Some(middle), Some(most)] = [last / 10, last / 2, (last * 9).div_ceil(10)].map(at) else {
+                continue;
             };
+            let of_card = |about: &str| self.folder.card.get(about).and_then(Value::as_f64).unwrap_or(0.0);
+            // Launches are told by the host's clock, which is known as the GPU's to so much.
+            let unsure = TIMER_STEPS * of_card("timer_step_ns")
+                + if question.looks_at == LooksAt::LaunchLatency { of_card("launched_within_ns") } else { 0.0 };
+            let unsure = if key.ends_with("_ns") { unsure } else { 0.0 };
+            let near =
+                |value: f64| (value - taken).abs() <= (NUMBER_TOLERANCE * value.abs().max(taken.abs())).max(unsure);
             let is_known = *taken != 0.0 || self.card.entries().iter().any(|(known, _)| known == key);
             let verdict = match (near(middle), is_known) {
                 (true, _) => ProbeVerdict::Agrees,
@@ -326,7 +357,9 @@ impl Judge<'_> {
             };
             let agreeing = values.iter().filter(|value| near(**value)).count();
             let said = |value: f64| if key.ends_with("_ns") { time(value) } else { format!("{value}") };
-            if question.measures.iter().any(|(measured, _)| measured == key) {
+            let is_measured = question.measures.iter().any(|(measured, _)| measured == key);
+            // Of a number below what the clocks can tell, the device file says nothing.
+            if is_measured && middle >= 0.0 && unsure <= middle.max(*taken) {
                 let patch = nested(key, &json!(whole(middle)));
                 self.note(&patch, &format!("{}: median of {}", question.name, counted(values.len(), "run")));
             }
@@ -337,7 +370,7 @@ impl Judge<'_> {
                 agreeing,
                 runs: values.len(),
                 taken: said(*taken),
-                switch: (verdict != ProbeVerdict::Agrees).then(|| format!("{key} of a device file")),
+                switch: (is_measured && verdict != ProbeVerdict::Agrees).then(|| format!("{key} of a device file")),
                 verdict,
             });
         }
@@ -359,8 +392,16 @@ impl Judge<'_> {
         self.note(&Value::Object(found), &format!("{}: what explains most blocks", question.name));
     }
 
+    /// Takes what was measured, unless no device can have it, such as turns of no length.
     fn note(&mut self, patch: &Value, of: &str) {
-        merge(&mut self.measured, patch);
+        let (mut measured, mut file) = (self.measured.clone(), self.card.to_value());
+        merge(&mut measured, patch);
+        merge(&mut file, &measured);
+        if Device::from_json("what was measured", &file.to_string()).is_err() {
+            self.notes.push(format!("not in the device file, as no device can have it: {patch} ({of})"));
+            return;
+        }
+        self.measured = measured;
         for (key, value) in patch.as_object().into_iter().flatten() {
             let members = value.as_object().filter(|_| key != "gpcs");
             match members {
@@ -394,6 +435,20 @@ impl Judge<'_> {
             file["sources"][key.as_str()] = json!(format!("{by}; {of}"));
         }
         Ok(Device::from_json("the device with what was measured", &file.to_string())?)
+    }
+}
+
+/// A row that says why nothing is known.
+fn unasked(question: &Question, why: String) -> ProbeRow {
+    ProbeRow {
+        name: question.name.clone(),
+        asks: question.asks.clone(),
+        answer: why,
+        agreeing: 0,
+        runs: 0,
+        taken: question.answers.first().map(|answer| answer.says.clone()).unwrap_or_default(),
+        switch: None,
+        verdict: ProbeVerdict::NotAsked,
     }
 }
 

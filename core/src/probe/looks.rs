@@ -113,8 +113,11 @@ fn order(launches: &[Launch<'_>], pairs: &[[String; 2]]) -> String {
 /// The most blocks at once on one SM, and the number of different SMs, by kernel.
 fn resident(launches: &[Launch<'_>], measures: &[(String, f64)]) -> Seen {
     let mut seen = Seen::default();
+    // Numbers are those of the first launch. Words go by name, as clocks do not tell in which order it was launched.
+    let measured = launches.first().map(|launch| launch.name);
+    let launches = by_name(launches);
     let names: Vec<&str> = launches.iter().map(|launch| launch.name).collect();
-    for (place, name) in names.iter().enumerate().filter(|(place, name)| !names[..*place].contains(name)) {
+    for (_, name) in names.iter().enumerate().filter(|(place, name)| !names[..*place].contains(name)) {
         let mut changes: BTreeMap<u32, Vec<(i64, i32)>> = BTreeMap::new();
         let own = launches.iter().filter(|launch| launch.name == *name);
         for block in own.flat_map(|launch| launch.kernel.blocks.iter()) {
@@ -134,7 +137,7 @@ fn resident(launches: &[Launch<'_>], measures: &[(String, f64)]) -> Seen {
         let most = changes.values_mut().map(most_on).max().unwrap_or(0);
         let separator = if seen.words.is_empty() { "" } else { ", " };
         let _ = write!(seen.words, "{separator}{name}: {most} on one of {sms} SMs");
-        if place == 0 {
+        if measured == Some(*name) {
             seen.values.extend(measures.iter().map(|(key, factor)| (key.clone(), f64::from(most) * factor)));
         }
     }

@@ -2,12 +2,14 @@
 
 from .parts import Answer, Experiment, Question, copied, launch, record, scenario, stream, wait, with_steps
 
-# Some 2 ms at 50 GB/s, 10 ms at 10 GB/s.
-LARGE = 96 << 20
-SLIGHTLY_LARGER = 100 << 20
-LITTLE = 16 << 20
+# Half a millisecond at 400 GB/s, 4 ms at 50 GB/s, 20 ms at 10 GB/s.
+LARGE = 192 << 20
+# Ends well before the large one if both run at once, however much they slow each other down, and well after it if not.
+HALF = LARGE // 2
+# Of no account beside a large one, also at 10 GB/s.
+LITTLE = 2 << 20
 # Shorter than a copy, so that kernels behind copies that end one after the other do not overlap [ms].
-MARKER_MS = 1.2
+MARKER_MS = 0.6
 
 
 def two_copies(target, stem, title, question, second, answers):
@@ -46,9 +48,9 @@ def both_ways(target):
     return two_copies(
         target,
         "copies-both-ways",
-        "A copy to the device and one to the host",
+        "A copy to the device and one of half its size to the host",
         "Do a copy to the device and one to the host run at once?",
-        ("device-to-host", SLIGHTLY_LARGER),
+        ("device-to-host", HALF),
         [no, yes] if one else [yes, no],
     )
 

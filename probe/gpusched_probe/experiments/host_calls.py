@@ -29,15 +29,19 @@ CALLS = {
     "call-copy-to-host": ("cudaMemcpyAsync to the host", [copied("device-to-host", 4096, "C")], NOTHING),
     "call-copy-within-device": ("cudaMemcpyAsync within the device", [copied("device-to-device", 4096, "C")], NOTHING),
     "call-null-stream": ("a launch to the NULL stream", [launch("null", "NULL")], ALL),
+    # Scenarios have no step for these: the probe makes the call in place of a step that is as near as there is one.
+    "call-copy-synchronous": (
+        "cudaMemcpy",
+        [{**copied("host-to-device", 1 << 20, "NULL"), "comment_call": "cudaMemcpy"}, {"synchronize": "last"}],
+        ALL,
+    ),
+    "call-register-host": ("cudaHostRegister", [{"sleep": "0 s", "comment_call": "cudaHostRegister"}], NOTHING),
+    "call-cache-configuration": (
+        "a switch between configurations of L1 and shared memory",
+        [{"sleep": "0 s", "comment_call": "cudaFuncSetCacheConfig"}],
+        NOTHING,
+    ),
 }
-
-# Calls of which NVIDIA's guide says, or others measured, that they synchronize, and for which scenarios have no step.
-WITHOUT_STEP = {
-    "call-copy-synchronous": "cudaMemcpy",
-    "call-register-host": "cudaHostRegister",
-    "call-cache-configuration": "a switch between configurations of L1 and shared memory",
-}
-
 
 def question_of(stem, what, answers):
     return Question(
@@ -67,6 +71,8 @@ def call(target, stem):
             host(caller(steps), "calling"),
             host([sleep(2.5), launch("later", "B")], "other"),
         ],
+        # Whatever splits an SM's memory is up to the call.
+        **({"comment_carve_out": "driver"} if stem == "call-cache-configuration" else {}),
     )
     outcomes = [
         ("nobody", "no call", []),
@@ -82,16 +88,10 @@ def call(target, stem):
     return Experiment(stem, run, [question_of(stem, what, answers)], repetitions=3)
 
 
-def without_step(target, stem):
-    answers = [Answer("not known", "docs only: not modelled")]
-    impossible = "scenarios of gpusched have no step for this call"
-    return Experiment(stem, None, [question_of(stem, WITHOUT_STEP[stem], answers)], impossible=impossible)
-
-
 def experiments():
     """One function of the target for each call."""
 
     def of(make, stem):
         return lambda target: make(target, stem)
 
-    return [of(call, stem) for stem in CALLS] + [of(without_step, stem) for stem in WITHOUT_STEP]
+    return [of(call, stem) for stem in CALLS]

@@ -7,11 +7,12 @@ MPS = ("mps",)
 WAVES_OF_TURNS = 40
 
 
-def two(title, kernels, first, second, more_of_first=(), **more):
+def two(title, kernels, first, second, more_of_first=(), more_of_second=(), **more):
     """A scenario of two processes; `first` and `second` are the steps of their hosts."""
     processes = more.pop("processes", {"first": {}, "second": {}})
     streams = [stream("A", process="first"), stream("B", process="second")]
     streams += [stream(name, process="first") for name in more_of_first]
+    streams += [stream(name, process="second") for name in more_of_second]
     hosts = [host(first, "one", process="first"), host(second, "two", process="second")]
     return scenario(title, kernels, streams, [], processes=processes, hosts=hosts, **more)
 
@@ -38,17 +39,20 @@ def turns(target):
 
 
 def at_once(target):
-    """`marker` ends before the other process has its first turn, if processes take turns."""
+    """`waves` fills the GPU, so that `late` of the other process begins amidst it only in a turn of its own."""
     run = two(
-        "Two processes with a small kernel each",
+        "Two processes with a small kernel and one that fills the GPU each",
         {
-            "marker": target.small(1, clock="wall"),
-            "first": target.small(10, clock="wall"),
-            "second": target.small(10, clock="wall"),
+            "first": target.small(12, clock="wall"),
+            "waves": target.kernel(4 * target.sms, 2, target.whole, clock="wall"),
+            "second": target.small(12, clock="wall"),
+            "late": target.kernel(target.sms, 2, target.whole, clock="wall"),
         },
-        [launch("first", "A"), launch("marker", "C")],
-        [launch("second", "B")],
+        [launch("first", "A"), launch("waves", "C")],
+        # Which process is the first one to have a turn is not to be left to chance.
+        [sleep(1), launch("second", "B"), launch("late", "D")],
         ("C",),
+        ("D",),
     )
     answers = [
         Answer("no, they take turns"),
@@ -64,7 +68,7 @@ def at_once(target):
         "Do kernels of two processes run at once?",
         "order",
         answers,
-        pairs=[["marker", "second"], ["first", "second"]],
+        pairs=[["waves", "late"], ["first", "second"]],
     )
     return Experiment("processes-at-once", run, [question], needs=SEVERAL)
 
@@ -83,7 +87,7 @@ def shares(target, percentages):
             "large": target.kernel(2 * target.sms, 3, target.whole, clock="wall"),
         },
         [launch("small", "A")],
-        [launch("large", "B")],
+        [sleep("500 us"), launch("large", "B")],
         mps=True,
         processes={name: {"mps_percentage": share} for name, share in zip(("first", "second"), percentages)},
     )
