@@ -51,7 +51,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/replay", 406),
     ("core/probe", 723),
     ("core/formats", 1250),
-    ("core/tables", 2687),
+    ("core/tables", 2692),
     ("core/pictures", 7064),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 89_673;
+const LINES: usize = 89_678;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

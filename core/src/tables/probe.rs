@@ -31,6 +31,12 @@ impl Report for ProbeReport {
         page.line(&format!("{}; compared with {}", self.card, self.base));
         page.blank();
         page.trimmed_table(&columns(), &self.rows);
+        // In full what is not as it is taken.
+        let is_as_taken = |row: &&ProbeRow| matches!(row.verdict, ProbeVerdict::Agrees | ProbeVerdict::NotAsked);
+        for row in self.rows.iter().filter(|row| !is_as_taken(row)) {
+            let ProbeRow { name, asks, answer, taken, verdict, .. } = row;
+            page.line(&format!("{name}: {asks} {}: {answer}; gpusched takes: {taken}", verdict.name()));
+        }
         let of = |verdict: ProbeVerdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
         let count = |verdict: ProbeVerdict| format!("{} {}", of(verdict), verdict.name());
         let counts: Vec<String> = ProbeVerdict::ALL.into_iter().filter(|verdict| of(*verdict) > 0).map(count).collect();
