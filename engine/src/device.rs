@@ -9,6 +9,7 @@ mod builtin;
 mod compute_capability;
 mod file;
 mod limits;
+mod properties;
 mod sm_masks;
 mod spec;
 mod validated;
@@ -17,12 +18,15 @@ pub use block_demand::{BlockDemand, BlockShape, DemandError, KernelOccupancy, Oc
 #[doc(hidden)]
 pub use block_demand::{RegisterFile, ResidentWarps};
 pub use builtin::BUILTIN_NAMES;
-pub use compute_capability::{ComputeCapability, SmArchitecture};
+pub use compute_capability::ComputeCapability;
+use compute_capability::SmArchitecture;
 #[doc(hidden)]
 pub use file::device as read_device;
 pub use limits::DeviceError;
 #[doc(hidden)]
 pub use limits::{Sided, SidesError, range};
+#[doc(hidden)]
+pub use properties::GpuProperties;
 #[doc(hidden)]
 pub use sm_masks::SplitRounding;
 pub use sm_masks::{MaskError, SmMask};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gpusched::audit::{AuditReport, audit, audit_logs, learn_placement};
+use gpusched::audit::{audit, audit_logs, learn_placement};
+use gpusched::device::Device;
 use gpusched::effort::Progress;
 use gpusched::experiments::profile_replay::{held_out, replay_profile};
 use gpusched::experiments::recorded_trace;
@@ -76,28 +77,28 @@ impl Audit {
             })
         });
         report.learned = learned;
-        self.write_device(&report)?;
+        self.write_device(|| {
+            let [learned] = &*report.learned else {
+                bail!("--write-device: these are logs of {} runs; give those of one", report.learned.len());
+            };
+            learned.best().context("--write-device: nothing that was tried explains a block")
+        })?;
         output::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.violations.is_empty() { Answer::Done } else { Answer::No })
     }
 
-    fn write_device(&self, report: &AuditReport) -> anyhow::Result<()> {
+    fn write_device<'a>(&self, device: impl FnOnce() -> anyhow::Result<&'a Device>) -> anyhow::Result<()> {
         let Some(path) = &self.write_device else { return Ok(()) };
-        let [learned] = &*report.learned else {
-            bail!("--write-device: these are logs of {} runs; give those of one", report.learned.len());
-        };
-        let best = learned.best().context("--write-device: nothing that was tried explains a block")?;
-        write_whole(path, |out| writeln!(out, "{}", best.to_json()))
+        let device = device()?;
+        write_whole(path, |out| writeln!(out, "{}", device.to_json()))
     }
 
     fn of_probe(&self) -> anyhow::Result<Answer> {
         let folder = self.logs.probe()?.context("--probe: give one folder, which the probe wrote")?;
         progress::begin("simulating answers", Unit::None, None);
-        let report = folder.judge(self.logs.device()?).map_err(|error| anyhow::anyhow!(error))?;
-        if let Some(path) = &self.write_device {
-            write_whole(path, |out| writeln!(out, "{}", report.device.to_json()))?;
-        }
+        let report = folder.judge(self.logs.device()?).map_err(anyhow::Error::from_boxed)?;
+        self.write_device(|| Ok(&report.device))?;
         output::show_abridged(&report.notes, note);
         print_report(&report, self.format)?;
         Ok(if report.contradicts() { Answer::No } else { Answer::Done })

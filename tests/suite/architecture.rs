@@ -32,7 +32,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("engine/time", 290),
     ("engine/canonical", 83),
     ("engine/json", 1036),
-    ("engine/device", 1460),
+    ("engine/device", 1626),
     ("engine/workload", 1889),
     ("engine/trace", 3474),
     ("engine/gpu", 4812),
@@ -49,7 +49,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/audit", 4064),
     ("core/analysis", 12107),
     ("core/replay", 406),
-    ("core/probe", 723),
+    ("core/probe", 698),
     ("core/formats", 1250),
     ("core/tables", 2692),
     ("core/pictures", 7064),
@@ -59,7 +59,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("systems/hosts", 2408),
     ("systems/tables", 654),
     ("systems/pictures", 624),
-    ("imports/profile", 3814),
+    ("imports/profile", 3651),
     ("imports/amalthea", 3594),
     ("imports/input", 613),
     ("imports/tables", 396),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 89_678;
+const LINES: usize = 89_656;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 536;
+const FILES: usize = 537;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

@@ -169,7 +169,7 @@ fn a_number_goes_into_the_device_file_with_where_it_is_from() {
     assert_eq!((&row["verdict"], &row["taken"]), (&json!("new"), &json!("0 s")));
     assert!(row["answer"].as_str().expect("text").starts_with("block_gap_ns: 960 ns"), "{row}");
     let file: Value = serde_json::from_str(&fs::read_to_string(&device).expect("it is there")).expect("it is JSON");
-    assert_eq!((&file["name"], &file["block_gap_ns"]), (&json!("card-7"), &json!(960)));
+    assert_eq!((&file["name"], &file["block_gap_ns"]), (&json!("tx2-probed"), &json!(960)));
     let source = file["sources"]["block_gap_ns"].as_str().expect("it has a source");
     assert!(source.contains("Card 7, driver 12.4, 2026-11-30"), "{source}");
     let scenario = folder.file("e.json");
@@ -210,6 +210,38 @@ const TURNS: &str = r#""processes": {"P": {}, "Q": {}}, "kernels": {"K": {"block
         "streams": [{"name": "A", "process": "P"}, {"name": "B", "process": "Q"}],
         "hosts": [{"name": "G", "process": "P", "steps": [{"launch": "K", "stream": "A"}]},
             {"name": "H", "process": "Q", "steps": [{"launch": "L", "stream": "B"}]}]"#;
+
+#[test]
+fn the_device_is_that_of_which_the_driver_tells_completed_by_what_is_known_of_such_cards() {
+    let folder = Folder::new("probe-card", "order", &[("beside", &kernels("K1", "K2", ["A", "B"]), none())]);
+    folder.measure(0, &none());
+    let audited = |name: &str, capability: &str, sms: u32| {
+        folder.write();
+        let file = folder.path.join("probe.json");
+        let mut probe: Value = serde_json::from_slice(&fs::read(&file).expect("it is there")).expect("it is JSON");
+        for (key, value) in [("name", json!(name)), ("compute_capability", json!(capability)), ("sms", json!(sms))] {
+            probe["card"][key] = value;
+        }
+        // The table of its compute capability says the rest.
+        for key in ["per_sm", "per_block"] {
+            probe["card"].as_object_mut().expect("an object").remove(key);
+        }
+        fs::write(&file, probe.to_string()).expect("it can be written");
+        gpusched(&["audit", "--probe", &folder.path.display().to_string(), "--format", "json"])
+    };
+    for (name, capability, sms, device) in [
+        ("NVIDIA L4", "8.9", 58, "l4"),
+        ("NVIDIA H200", "9.0", 132, "h200"),
+        ("Tesla V100-SXM2-16GB", "7.0", 80, "v100"),
+        // None is built in of this name and size.
+        ("NVIDIA RTX 4000 Ada", "8.9", 48, "nvidia-rtx-4000-ada"),
+    ] {
+        assert_eq!(document(&audited(name, capability, sms))["simulated_on"], device);
+    }
+    let unknown = audited("NVIDIA Z1", "99.0", 1);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("--device names a device that is like it"), "{}", stderr(&unknown));
+}
 
 #[test]
 fn turns_of_two_processes_are_measured() {

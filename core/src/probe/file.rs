@@ -1,6 +1,8 @@
 //! The folder that the probe writes.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -64,7 +66,7 @@ pub(super) struct Question {
     /// Why it was not asked.
     pub skipped: Option<String>,
     /// What it ran, and what came of each run.
-    pub measured: Option<Measured>,
+    pub measured: Option<Arc<Measured>>,
 }
 
 /// What an experiment ran.
@@ -103,13 +105,18 @@ impl ProbeFolder {
     pub fn read(folder: &Path, reader: &impl LogFilesReader) -> Result<Self, LogFilesError> {
         let (file, text) = reader.text(&folder.join("probe.json"))?;
         let document = Document::parse(&file, &text)?;
-        let (folder, mut raw) = (folder.to_path_buf(), Vec::new());
+        let mut raw = Vec::new();
         let mut read = Self::of(document.root(), &mut raw)
             .map_err(|problem| Box::new(document.locate(problem)) as LogFilesError)?;
+        // Several questions may look at one experiment.
+        let mut measured = BTreeMap::new();
         for (question, RawFiles { experiment, answers }) in read.questions.iter_mut().zip(raw) {
             let Some(experiment) = experiment else { continue };
-            let files = Files { folder: &folder, reader };
-            question.measured = Some(files.measured(&experiment, &mut read.notes)?);
+            let files = Files { folder, reader };
+            if !measured.contains_key(&experiment) {
+                measured.insert(experiment.clone(), Arc::new(files.measured(&experiment, &mut read.notes)?));
+            }
+            question.measured = measured.get(&experiment).cloned();
             for (answer, scenario) in question.answers.iter_mut().zip(answers) {
                 answer.scenario = scenario.map(|name| files.text(&name)).transpose()?;
             }
@@ -199,7 +206,7 @@ fn question(node: Node<'_>, files: &mut Vec<RawFiles>) -> Result<Question, Probl
 
 /// Reads the files of a folder.
 struct Files<'a, R> {
-    folder: &'a PathBuf,
+    folder: &'a Path,
     reader: &'a R,
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::file::{Answer, LooksAt, Measured, ProbeFolder, Question, Text};
 use super::looks::{Seen, look};
 use crate::audit::{ObservedRun, Tolerances, learn_placement};
-use crate::device::{BUILTIN_NAMES, Device};
+use crate::device::{ComputeCapability, Device, GpuProperties};
 use crate::hosts::simulate;
 use crate::limits::end_if_stopped;
 use crate::named;
@@ -89,14 +89,13 @@ impl ProbeReport {
 type JudgeError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ProbeFolder {
-    /// Simulates all answers on `base`, or else on the built-in device most like the card, with the card's limits, and
-    /// compares.
+    /// Simulates all answers on `device`, or else on what the driver tells of the card, completed by what is known of
+    /// such cards, and compares.
     ///
     /// # Errors
-    /// A card or a scenario that is not sound, with its place; a scenario that cannot be simulated.
-    pub fn judge(&self, base: Option<Device>) -> Result<ProbeReport, JudgeError> {
-        let base = base.map_or_else(|| self.most_alike(), Ok)?;
-        let card = self.with_limits(&base)?;
+    /// A card of which too little is known, with what would help.
+    pub fn judge(&self, device: Option<Device>) -> Result<ProbeReport, JudgeError> {
+        let card = device.map_or_else(|| self.device_of_card(), Ok)?;
         let mut judge = Judge {
             folder: self,
             card: &card,
@@ -119,71 +118,40 @@ impl ProbeFolder {
             }
         }
         let device = judge.device()?;
-        let base = format!("{}, with the limits of the card", base.name);
         let notes = self.notes.iter().cloned().chain(judge.notes).collect();
-        Ok(ProbeReport { card: self.sentence(), base, rows, device, notes })
+        Ok(ProbeReport { card: self.sentence(), base: card.name.clone(), rows, device, notes })
     }
 
     fn text_of(&self, key: &str) -> Option<&str> {
         self.card.get(key).and_then(Value::as_str)
     }
 
-    fn sms(&self) -> u64 {
-        self.card.get("sms").and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    /// The simulated one, or that of the same compute capability with the nearest number of SMs, and of several the one
-    /// whose name is most like the card's.
-    fn most_alike(&self) -> Result<Device, JudgeError> {
+    /// The simulated device, or that of the card.
+    fn device_of_card(&self) -> Result<Device, JudgeError> {
         if let Some(known) = self.simulated.as_deref().map(Device::builtin).transpose()?.flatten() {
             return Ok(known);
         }
-        let capability = self.text_of("compute_capability").unwrap_or_default();
-        let letters = self.text_of("name").unwrap_or_default().chars().filter(char::is_ascii_alphanumeric);
-        let called: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-        // How many SMs fewer or more, how many parts of its name the card's name lacks, and longer names first.
-        let unlike = |device: &Device| {
-            let missing = device.name.split('-').filter(|part| !called.contains(*part)).count();
-            (u64::from(device.sms).abs_diff(self.sms()), missing, std::cmp::Reverse(device.name.len()))
+        let number = |path: &str| self.card.pointer(path)?.as_u64();
+        let limit = |path: &str| u32::try_from(number(path)?).ok();
+        let card = GpuProperties {
+            name: self.text_of("name").unwrap_or_default().to_owned(),
+            compute_capability: self.text_of("compute_capability").and_then(ComputeCapability::parse),
+            sms: limit("/sms"),
+            threads_per_sm: limit("/per_sm/threads"),
+            blocks_per_sm: limit("/per_sm/blocks"),
+            threads_per_block: limit("/per_block/threads"),
+            registers_per_sm: limit("/per_sm/registers"),
+            registers_per_block: limit("/per_block/registers"),
+            shared_memory_per_sm: limit("/per_sm/shared_memory_bytes"),
+            shared_memory_per_block: limit("/per_block/shared_memory_bytes"),
+            memory_bytes: number("/memory_bytes"),
+            clock_hz: number("/clock_mhz").map(|mhz| mhz.saturating_mul(1_000_000)),
+            copy_engines: limit("/copy_engines"),
+            ..GpuProperties::default()
         };
-        let mut best: Option<Device> = None;
-        for name in BUILTIN_NAMES {
-            let Some(known) = Device::builtin(name)?.filter(|known| known.compute_capability == capability) else {
-                continue;
-            };
-            if best.as_ref().is_none_or(|best| unlike(&known) < unlike(best)) {
-                best = Some(known);
-            }
-        }
-        best.ok_or_else(|| {
-            let device = option("device");
-            format!("no built-in device is of compute capability {capability:?}; {device} says which is most like it")
-                .into()
-        })
-    }
-
-    /// A device with what the driver says of the card.
-    fn with_limits(&self, base: &Device) -> Result<Device, JudgeError> {
-        let mut patch = Map::new();
-        for key in ["compute_capability", "sms", "per_sm", "per_block", "priority_levels", "copy_engines"] {
-            patch.extend(self.card.get(key).map(|value| (key.to_owned(), value.clone())));
-        }
-        let mut file = base.to_value();
-        merge(&mut file, &Value::Object(patch));
-        // The driver tells of threads alone.
-        if let (Some(threads), Some(warp)) = (file["per_sm"]["threads"].as_u64(), file["warp_size"].as_u64()) {
-            file["per_sm"]["warps"] = json!(threads / warp.max(1));
-        }
-        // Those of another number of SMs say nothing of this card.
-        if u64::from(base.sms) != self.sms() {
-            for key in ["gpcs", "placement"] {
-                file.as_object_mut().map(|file| file.shift_remove(key));
-            }
-            if file["sm_order"].is_array() {
-                file["sm_order"] = json!("ascending");
-            }
-        }
-        Ok(Device::from_json("probe.json: card", &file.to_string())?)
+        let device = option("device");
+        let help = || format!("{device} names a device that is like it");
+        Ok(card.device("the driver").map_err(|what| format!("the card {:?}: {what}; {}", card.name, help()))?)
     }
 
     fn sentence(&self) -> String {
@@ -417,8 +385,8 @@ impl Judge<'_> {
     fn device(&self) -> Result<Device, JudgeError> {
         let mut file = self.card.to_value();
         merge(&mut file, &self.measured);
-        let title = self.folder.text_of("name").unwrap_or("card").to_owned();
-        file["name"] = json!(slug(&title));
+        let title = self.folder.text_of("name").unwrap_or("a card without a name");
+        file["name"] = json!(format!("{}-probed", self.card.name));
         file["title"] = json!(title);
         let driver = self.folder.text_of("driver").map_or_else(String::new, |driver| format!(", driver {driver}"));
         let by = match &self.folder.simulated {
@@ -463,12 +431,6 @@ fn score(seen: &Seen, simulated: &Seen) -> [u32; 2] {
 /// An object with this value at a dotted key.
 fn nested(key: &str, value: &Value) -> Value {
     key.rsplit('.').fold(value.clone(), |inner, part| json!({ part: inner }))
-}
-
-/// A name as device files have it.
-fn slug(title: &str) -> String {
-    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }
 
 fn scenario_on(text: &Text, device: &Device) -> Result<Scenario, JudgeError> {

@@ -19,7 +19,7 @@ impl std::fmt::Display for ComputeCapability {
 
 /// The limits of an SM and how it hands out memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SmArchitecture {
+pub(super) struct SmArchitecture {
     /// What one SM holds at once.
     pub per_sm: PerSmLimits,
     /// What one block may ask for, with opt-in to more than 48 KiB of shared memory.
@@ -72,13 +72,19 @@ const TABLE: [Row; 17] = [
 const REGISTERS: u32 = 65_536;
 
 impl ComputeCapability {
+    /// Of two numbers with a point between; `None`: it is something else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.split_once('.')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
     /// All that are known, in ascending order.
     pub fn known() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|&Row(major, minor, ..)| Self { major, minor })
     }
 
     /// The SM of this compute capability, or `None` if it is not known here.
-    pub fn architecture(self) -> Option<SmArchitecture> {
+    pub(super) fn architecture(self) -> Option<SmArchitecture> {
         let row = TABLE.iter().find(|row| (row.0, row.1) == (self.major, self.minor))?;
         let &Row(_, _, [threads, blocks], [shared, shared_per_block, reserved, unit], sms_per_tpc, fp32_per_clock) =
             row;

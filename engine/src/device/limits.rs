@@ -175,15 +175,13 @@ pub enum DeviceError {
 
 impl DeviceSpec {
     /// The number before the point of the compute capability; `None` if there is none.
-    #[doc(hidden)]
-    pub fn major_compute_capability(&self) -> Option<u32> {
+    pub(super) fn major_compute_capability(&self) -> Option<u32> {
         self.compute_capability.split('.').next()?.parse().ok()
     }
 
     /// Its compute capability, if that is stated as two numbers.
     fn capability(&self) -> Option<ComputeCapability> {
-        let (major, minor) = self.compute_capability.split_once('.')?;
-        Some(ComputeCapability { major: major.parse().ok()?, minor: minor.parse().ok()? })
+        ComputeCapability::parse(&self.compute_capability)
     }
 
     /// How many million additions or multiplications of 32-bit floating-point numbers an SM begins in a second, at the

@@ -11,8 +11,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::error::Category;
 
 use super::builder::ProfileBuilder;
-use super::gpu_profile::{GpuProfile, GpuProfileError, GpuProperties, ProfileFormat};
-use crate::device::ComputeCapability;
+use super::gpu_profile::{GpuProfile, GpuProfileError, ProfileFormat};
+use crate::device::{ComputeCapability, GpuProperties};
 use crate::limits::count_turn;
 use crate::proven::OrMost;
 use crate::scenario::is_key_of_scenarios;

@@ -10,10 +10,9 @@ use rustc_hash::FxHashMap;
 
 use super::builder::{ProfileBuilder, RawSync, TOO_LARGE};
 use super::gpu_profile::{
-    CallKind, GpuProfile, GpuProfileError, GpuProperties, HostCall, LaunchType, ProfileFormat, ProfiledKernel,
-    ProfiledKind, SyncKind,
+    CallKind, GpuProfile, GpuProfileError, HostCall, LaunchType, ProfileFormat, ProfiledKernel, ProfiledKind, SyncKind,
 };
-use crate::device::{BlockShape, ComputeCapability, CopyDirection, Sided};
+use crate::device::{BlockShape, ComputeCapability, CopyDirection, GpuProperties, Sided};
 use crate::limits::count_turn;
 
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {

@@ -4,10 +4,8 @@
 use csv::StringRecord;
 
 use super::builder::ProfileBuilder;
-use super::gpu_profile::{
-    GpuProfile, GpuProfileError, GpuProperties, LaunchType, ProfileFormat, ProfiledKernel, ProfiledKind,
-};
-use crate::device::{BlockShape, CopyDirection, Sided};
+use super::gpu_profile::{GpuProfile, GpuProfileError, LaunchType, ProfileFormat, ProfiledKernel, ProfiledKind};
+use crate::device::{BlockShape, CopyDirection, GpuProperties, Sided};
 use crate::limits::end_if_stopped;
 use crate::time::Decimal;
 

@@ -44,22 +44,7 @@ fn scenario(threads: Vec<HostThread>) -> Scenario {
     for tens in 0..4 {
         catalogue.add_kernel(kernel(tens)).expect("the device takes it");
     }
-    Scenario {
-        name: "threads".to_owned(),
-        catalogue,
-        placement: Placement::default(),
-        seed: 0,
-        horizon: None,
-        block_times: std::collections::BTreeMap::new(),
-        threads,
-        release_order: crate::scenario::ReleaseOrder::default(),
-        assumptions: Vec::new(),
-        ready_order: std::sync::Arc::default(),
-        notes: Vec::new(),
-        expected: None,
-        chains: Vec::new(),
-        examiner: None,
-    }
+    crate::generate::of_threads(catalogue, threads)
 }
 
 fn thread(release: u64, steps: &[Step]) -> HostThread {
