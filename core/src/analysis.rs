@@ -62,7 +62,7 @@ pub use analyse::{AnalysedCopy, AnalysedKernel, Analysis, StepsError, analyse, a
 pub use assumptions::Departure;
 pub(crate) use assumptions::{note_on_channels, proven_under};
 pub use certificate::Certificate;
-pub(crate) use chains::chains_without_bound;
+pub(crate) use chains::unphased_chains;
 pub use chains::{ChainVerdict, ChainVerdicts, chain_verdicts};
 pub use compare::{
     AnalysisError, ComparedKernel, Comparison, MergedScenarioError, OccupancyEntry, OccupancyReport, compare,

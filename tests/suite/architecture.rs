@@ -42,16 +42,16 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5193),
+    ("core/scenario", 5210),
     ("core/run", 2551),
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 12107),
+    ("core/analysis", 12561),
     ("core/replay", 406),
     ("core/probe", 698),
-    ("core/formats", 1250),
-    ("core/tables", 2692),
+    ("core/formats", 1260),
+    ("core/tables", 2713),
     ("core/pictures", 7064),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 89_656;
+const LINES: usize = 90_158;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 537;
+const FILES: usize = 541;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

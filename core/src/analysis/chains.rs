@@ -1,22 +1,18 @@
 //! **Chains** of jobs, whether they are in time: bounds that follow from those on jobs, and what was found in runs.
-//!
-//! Claims (`docs/analysis.md`, "Chains"): with releases `r_i(k)`, and `d_i(k)` by when job k of thread i has written, a
-//! *reaction* is no longer than `d_n(k_n)` - `r_1(k - 1)`, where each `k_i` is the first job released once the one
-//! before it has written, and an *age* is at most `d_n(k)` - `r_1(k_1)`, where each `k_i` is the last that has written
-//! when the next is released. Assumption: all jobs on the way have bounds.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::prepared::Repeats;
-use super::verdict::{JobVerdict, JobVerdicts, Verdict};
+use super::verdict::{JobVerdicts, Verdict};
 use crate::broken_bound::BrokenBound;
-use crate::limits::count_turn;
-use crate::run::{ChainDelay, Run, Summary, goes_on};
-use crate::scenario::{Chain, ChainLink, ChainMeasure, HostThread, ReleaseOrder, Scenario, Step};
+use crate::run::{ChainDelay, Run, Summary};
+use crate::scenario::{Chain, ChainMeasure, ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
+use bounds::{ChainBounds, Unbounded};
+
+mod bounds;
 
 /// One measure of a chain and what is known of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,6 +32,8 @@ pub struct ChainVerdict {
     pub is_cut: bool,
     /// None is longer; `None`: no bound is known.
     pub bound_ns: Option<Duration>,
+    /// None is longer either if the threads have other phases; `None`: no bound is known.
+    pub unphased_bound_ns: Option<Duration>,
     /// What the scenario allows at most.
     pub limit_ns: Option<Duration>,
     /// `None` if it states nothing.
@@ -79,16 +77,31 @@ impl ChainVerdicts {
     }
 }
 
-/// What is known of chains if their jobs come in any phasing: the time from one job to the next has no upper limit,
-/// so there is no bound.
-pub(crate) fn chains_without_bound(scenario: &Scenario) -> ChainVerdicts {
-    let rows = scenario.chains.iter().enumerate().flat_map(|chain| {
-        ChainMeasure::ALL.map(|measure| ChainVerdict::new(scenario, chain, measure, scenario.release_order))
-    });
-    let rows: Vec<ChainVerdict> = rows.collect();
-    let why = "chains have no bound: jobs that may come any time later make any chain longer";
-    let notes = (!rows.is_empty()).then(|| why.to_owned());
-    ChainVerdicts { rows, notes: notes.into_iter().collect() }
+/// What is known of chains whatever the phases of their threads, from bounds on the responses of any of their jobs;
+/// `doubts` tell why jobs may come at other times than a period apart.
+pub(crate) fn unphased_chains(scenario: &Scenario, responses: &[Option<Duration>], doubts: &[String]) -> ChainVerdicts {
+    let bounds = ChainBounds::new(scenario, &[], responses, None);
+    let mut known = ChainVerdicts::default();
+    for (number, chain) in scenario.chains.iter().enumerate() {
+        for measure in ChainMeasure::ALL {
+            let mut row = ChainVerdict::new(scenario, (number, chain), measure, scenario.release_order);
+            row.unphased_bound_ns = bounds.unphased(chain, measure);
+            row.bound_ns = row.unphased_bound_ns;
+            if doubts.is_empty() {
+                row.verdict = row.limit_ns.map(|limit| Verdict::new(None, row.bound_ns, limit));
+            }
+            known.rows.push(row);
+        }
+    }
+    if !known.rows.is_empty() {
+        known.notes.push(
+            "bounds on chains hold for jobs that come exactly a period apart, each up to its jitter later, whatever the \
+             phases: jobs that come later make any chain longer"
+                .to_owned(),
+        );
+        known.notes.extend(doubts.iter().map(|doubt| format!("chains are open: {doubt}")));
+    }
+    known
 }
 
 /// The chains of `scenario`, of which `run` is its own run and `verdicts` are those on its jobs; `doubts` tell why the
@@ -110,7 +123,7 @@ pub fn chain_verdicts(
     let spans = verdicts.jobs.iter().map(|job| (job.thread, job.released_ns, job.bound_ns));
     let threads = (0..scenario.threads.len()).collect();
     let repeats = all.then(|| Repeats::of(scenario, &threads, spans, false)).flatten();
-    let bounds = ChainBounds::new(scenario, &verdicts.jobs, repeats);
+    let bounds = ChainBounds::new(scenario, &verdicts.jobs, &verdicts.responses, repeats);
     let (mut known, mut own) = (ChainVerdicts::default(), Summary::of(run).chains().into_iter());
     for (number, chain) in scenario.chains.iter().enumerate() {
         let mut doubtful = false;
@@ -130,6 +143,7 @@ pub fn chain_verdicts(
                 Ok(bound) => row.bound_ns = Some(bound),
                 Err(why) => known.note(scenario, chain, why),
             }
+            row.unphased_bound_ns = bounds.unphased(chain, measure);
             let subject = || format!("the {} of {} is", measure.name(), chain.name);
             BrokenBound::check(row.worst_found_ns, ("the bound on all runs", row.bound_ns), subject)?;
             let verdict = row.limit_ns.map(|limit| Verdict::new(row.worst_found_ns, row.bound_ns, limit));
@@ -178,6 +192,7 @@ impl ChainVerdict {
             worst_found_ns: None,
             is_cut: false,
             bound_ns: None,
+            unphased_bound_ns: None,
             limit_ns,
             verdict: limit_ns.map(|_| Verdict::Open),
             order,
@@ -187,341 +202,4 @@ impl ChainVerdict {
             in_own_run: false,
         }
     }
-}
-
-/// Why there is no bound on a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unbounded {
-    /// When jobs of this thread come depends on the run.
-    Releases(u32),
-    /// Jobs of this thread have none.
-    Jobs(u32),
-    /// Jobs may be late.
-    Late,
-    /// Threads of the chain come to an end before all events have an output.
-    Ends,
-    /// The run ends at its horizon before all of them have one in every run.
-    Horizon,
-}
-
-/// Bounds on chains, from bounds on their jobs: the theorems of `docs/analysis.md`, "Chains".
-pub(super) struct ChainBounds<'a> {
-    scenario: &'a Scenario,
-    jobs: &'a [JobVerdict],
-    repeats: Option<Repeats>,
-    /// Whether no thread has its last job before the horizon, if there is one.
-    all_go_on: bool,
-}
-
-/// Instants \[ns\]: those of a schedule without beginning or end are beyond 64 bits.
-type Ns = i128;
-
-/// By when something is done of which no bound is known.
-const UNKNOWN: Ns = Ns::MAX;
-
-/// The jobs of a link: when each is released, and by when it has written, in all runs. Both never fall from one job to
-/// the next: jobs of a thread write in their order, so by when a later one has written, an earlier one has too.
-enum Link {
-    /// From job 0 on.
-    Listed { releases: Vec<Ns>, done: Vec<Ns> },
-    /// Job number k, which may be negative, is one of the first of them and a multiple of their hyperperiod later.
-    Repeating { first: Ns, period: Ns, hyperperiod: Ns, done: Vec<Ns> },
-}
-
-impl Link {
-    /// `r_i(k)`; `None`: there is no such job.
-    fn release(&self, job: i64) -> Option<Ns> {
-        match self {
-            Self::Listed { releases, .. } => releases.get(usize::try_from(job).ok()?).copied(),
-            Self::Repeating { first, period, .. } => Some(first + Ns::from(job) * period),
-        }
-    }
-
-    /// `d_i(k)`: by when a job has written; `None`: there is no such job, or nothing is known of it.
-    fn done(&self, job: i64) -> Option<Ns> {
-        match self {
-            Self::Listed { done, .. } => done.get(usize::try_from(job).ok()?).copied().filter(|done| *done != UNKNOWN),
-            Self::Repeating { hyperperiod, done, .. } => {
-                let number = job_number(done.len());
-                let of_first = done.get(usize::try_from(job.rem_euclid(number)).ok()?)?;
-                Some(of_first + Ns::from(job.div_euclid(number)) * hyperperiod)
-            }
-        }
-    }
-
-    /// `F_i(t)`: the first job that is released at an instant or later.
-    fn first_from(&self, instant: Ns) -> Option<i64> {
-        match self {
-            Self::Listed { releases, .. } => {
-                let first = releases.partition_point(|release| *release < instant);
-                (first < releases.len()).then_some(job_number(first))
-            }
-            Self::Repeating { first, period, .. } => {
-                let passed = instant - first;
-                i64::try_from(passed.div_euclid(*period) + Ns::from(passed.rem_euclid(*period) > 0)).ok()
-            }
-        }
-    }
-
-    /// `L_i(t)`: the last job that has written by an instant in all runs.
-    fn last_done_by(&self, instant: Ns) -> Option<i64> {
-        match self {
-            Self::Listed { done, .. } => {
-                Some(job_number(done.partition_point(|done| *done <= instant).checked_sub(1)?))
-            }
-            Self::Repeating { first, period, .. } => {
-                // One that is released later has not.
-                let mut job = i64::try_from((instant - first).div_euclid(*period)).ok()?;
-                while self.done(job)? > instant {
-                    count_turn();
-                    job -= 1;
-                }
-                Some(job)
-            }
-        }
-    }
-}
-
-/// The number of a job, of which memory holds fewer than 2^63.
-fn job_number(index: usize) -> i64 {
-    i64::try_from(index).unwrap_or(i64::MAX)
-}
-
-/// `d_i(k)` = min over l >= k of `r_i(l)` + `R_i(l)`: what is known of a later one holds of each before it.
-fn in_order(done: &mut [Ns]) {
-    let mut later = UNKNOWN;
-    for done in done.iter_mut().rev() {
-        later = later.min(*done);
-        *done = later;
-    }
-}
-
-impl<'a> ChainBounds<'a> {
-    /// From what is known of the jobs of the scenario.
-    pub(super) fn new(scenario: &'a Scenario, jobs: &'a [JobVerdict], repeats: Option<Repeats>) -> Self {
-        let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
-        let horizon = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
-        let all_go_on = horizon.is_some_and(|end| scenario.threads.iter().all(|thread| goes_on(thread, end)));
-        Self { scenario, jobs, repeats: repeats.filter(|_| !has_barriers), all_go_on }
-    }
-
-    /// No such measure of the chain is longer in any run.
-    pub(super) fn of(&self, chain: &Chain, measure: ChainMeasure) -> Result<Duration, Unbounded> {
-        if self.scenario.threads.iter().any(|thread| thread.jitter > Duration::ZERO || thread.unsure.is_some()) {
-            return Err(Unbounded::Late);
-        }
-        let listed = chain.links.iter().map(|link| self.listed(link)).collect::<Result<Vec<Link>, Unbounded>>()?;
-        // That a run ends at its horizon would be all that is known.
-        let known = |link: &Link| matches!(link, Link::Listed { done, .. } if done.iter().any(|done| *done != UNKNOWN));
-        if let Some((_, link)) = listed.iter().zip(&chain.links).find(|(listed, _)| !known(listed)) {
-            return Err(Unbounded::Jobs(link.thread));
-        }
-        let of_listed = self.of_listed(chain, &listed, measure);
-        let bound = if let Some(repeats) = self.repeats {
-            let repeating = listed.iter().zip(&chain.links).map(|(listed, link)| self.repeating(listed, link, repeats));
-            let repeating = repeating.collect::<Result<Vec<Link>, Unbounded>>()?;
-            let of_all = self.of_repeating(chain, &repeating, measure);
-            // A run up to its horizon is the beginning of one without; one with fewer jobs is another.
-            // What has no output as jobs end has one if they go on; as the run ends, it counts in a longer one.
-            let is_known = |is_complete: bool| is_complete || self.scenario.horizon.is_none();
-            let in_run = of_listed.filter(|(_, is_complete)| is_known(*is_complete)).map(|(bound, _)| bound);
-            let in_run = if self.all_go_on { Some(Some(of_all)) } else { in_run };
-            in_run.map(|in_run| in_run.map_or(of_all, |in_run| in_run.max(of_all)))
-        } else {
-            // Of what has no end, these are not all jobs.
-            let is_all = self.scenario.cut_at().is_none();
-            of_listed.filter(|(_, is_complete)| *is_complete && is_all).and_then(|(bound, _)| bound)
-        };
-        let why = if self.scenario.horizon.is_some() { Unbounded::Horizon } else { Unbounded::Ends };
-        bound.and_then(|bound| u64::try_from(bound).ok()).map(Duration::from_ns).ok_or(why)
-    }
-
-    /// The jobs of the scenario itself.
-    fn listed(&self, link: &ChainLink) -> Result<Link, Unbounded> {
-        let unknown = Unbounded::Releases(link.thread);
-        let thread = self.scenario.threads.get(link.thread as usize).ok_or(unknown)?;
-        let is_single = thread.iterations == Some(1) && thread.barrier.is_none();
-        let is_endless = thread.iterations.is_none() && self.scenario.horizon.is_none();
-        if thread.may_end_early() || is_endless || thread.period.is_none() && !is_single {
-            return Err(unknown);
-        }
-        let horizon = self.scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-        let first = self.jobs.partition_point(|job| job.thread < link.thread);
-        let jobs = self.jobs[first..].iter().take_while(|job| job.thread == link.thread);
-        let sleeps = only_sleep(thread);
-        // What only sleeps has done so in the run; of what did not begin there nothing is known. One job may be
-        // released when the run ends.
-        let most = if sleeps.is_some() { u64::MAX } else { jobs.clone().count() as u64 + 1 };
-        let numbers = 0..thread.iterations.unwrap_or(u64::MAX).min(most.saturating_add(1));
-        let releases = numbers.map(|number| thread.release_of(number)).take_while(|release| *release <= horizon);
-        let releases: Vec<Ns> = releases.map(|release| Ns::from(release.as_ns())).collect();
-        if releases.len() as u64 > most {
-            return Err(Unbounded::Jobs(link.thread));
-        }
-        let mut bounds: Vec<Option<Duration>> = vec![sleeps; releases.len()];
-        for job in jobs {
-            if let Some(bound) = bounds.get_mut(job.job as usize) {
-                *bound = job.bound_ns;
-            }
-        }
-        let done = |(release, bound): (&Ns, Option<Duration>)| {
-            bound.map_or(UNKNOWN, |bound| release + Ns::from(bound.as_ns()))
-        };
-        let mut done: Vec<Ns> = releases.iter().zip(bounds).map(done).collect();
-        in_order(&mut done);
-        Ok(Link::Listed { releases, done })
-    }
-
-    /// The same jobs if those of the hyperperiod before an instant come again and again. Those before it, which may
-    /// have other bounds, are not told from what they come again as: of all of them the latest counts.
-    fn repeating(&self, listed: &Link, link: &ChainLink, repeats: Repeats) -> Result<Link, Unbounded> {
-        let unknown = Unbounded::Jobs(link.thread);
-        let Repeats { from, hyperperiod } = repeats;
-        let thread = self.scenario.threads.get(link.thread as usize);
-        // Data of a job that comes once gets older for ever, beside what has no end.
-        if self.scenario.cut_at().is_some() && thread.is_some_and(|thread| !thread.is_cut) {
-            return Err(Unbounded::Ends);
-        }
-        let period = thread.and_then(|thread| thread.period).filter(|period| *period > Duration::ZERO);
-        let (Some(period), Link::Listed { releases, done }) = (period, listed) else {
-            return Err(unknown);
-        };
-        let number = usize::try_from(hyperperiod.as_ns() / period.as_ns()).map_err(|_| unknown)?;
-        let (first, hyperperiod) = (*releases.first().ok_or(unknown)?, Ns::from(hyperperiod.as_ns()));
-        let mut of_first = vec![None; number];
-        let known = releases.iter().zip(done).take_while(|(release, _)| **release < Ns::from(from.as_ns()));
-        for (job, (_, done)) in known.enumerate() {
-            let place = of_first.get_mut(job % number).filter(|_| *done != UNKNOWN).ok_or(unknown)?;
-            *place = (*place).max(Some(done - Ns::from(job_number(job / number)) * hyperperiod));
-        }
-        let of_first: Vec<Ns> = of_first.into_iter().collect::<Option<_>>().ok_or(unknown)?;
-        let mut done: Vec<Ns> =
-            of_first.iter().copied().chain(of_first.iter().map(|done| done + hyperperiod)).collect();
-        in_order(&mut done);
-        done.truncate(number);
-        Ok(Link::Repeating { first, period: Ns::from(period.as_ns()), hyperperiod, done })
-    }
-
-    /// `d_n(k_n)`, with `k_1` = `job` and `k_i` = `F_i(d_(i-1)(k_(i-1)))`: by when an output knows of what that job has
-    /// read; `None`: not known.
-    fn forward(&self, chain: &Chain, links: &[Link], mut job: i64) -> Option<Ns> {
-        let mut written = links.first()?.done(job)?;
-        for (number, pair) in chain.links.windows(2).enumerate() {
-            let link = &links[number + 1];
-            if !pair[0].goes_on_as(&pair[1], self.scenario) {
-                job = link.first_from(written)?;
-            }
-            written = link.done(job)?;
-        }
-        Some(written)
-    }
-
-    /// `r_1(k_1)`, with `k_n` = `job` and `k_(i-1)` = `L_(i-1)(r_i(k_i))`: not before this is read what the output of
-    /// that job is made of; `None`: whatever is first read.
-    fn backward(&self, chain: &Chain, links: &[Link], mut job: i64) -> Option<Ns> {
-        let mut read = links.last()?.release(job)?;
-        for (number, pair) in chain.links.windows(2).enumerate().rev() {
-            let link = &links[number];
-            if !pair[0].goes_on_as(&pair[1], self.scenario) {
-                job = link.last_done_by(read)?;
-            }
-            read = link.release(job)?;
-        }
-        Some(read)
-    }
-
-    /// The bound on all that is measured of the jobs of the scenario, if anything is, and whether that is all that
-    /// there is: no event is left that only further jobs would tell of.
-    fn of_listed(&self, chain: &Chain, links: &[Link], measure: ChainMeasure) -> Option<(Option<Ns>, bool)> {
-        let horizon = self.scenario.horizon.map(|horizon| Ns::from(horizon.as_ns()));
-        let (Link::Listed { releases: first, .. }, Link::Listed { releases: last, done }) =
-            (links.first()?, links.last()?)
-        else {
-            return None;
-        };
-        let is_known = |link: &Link| matches!(link, Link::Listed { done, .. } if done.last() != Some(&UNKNOWN));
-        // Nothing is seen after this.
-        let end = match horizon {
-            Some(horizon) => horizon,
-            None if links.iter().all(is_known) => *done.last()?,
-            None => return None,
-        };
-        match measure {
-            ChainMeasure::ReactionTime => {
-                let threads = chain.links.iter().filter_map(|link| self.scenario.threads.get(link.thread as usize));
-                let go_on = horizon.is_some() && self.go_on(threads);
-                let mut is_complete = true;
-                let mut longest = None;
-                for (before, from) in first.iter().enumerate() {
-                    let known = self.forward(chain, links, job_number(before + 1)).filter(|known| *known <= end);
-                    // An event after the last job is none if no job comes after it.
-                    if known.is_none() && before + 1 == first.len() && !go_on {
-                        continue;
-                    }
-                    // How long it takes after the horizon, no run shows.
-                    is_complete &= known.is_some();
-                    longest = longest.max(known.map(|known| known - from));
-                }
-                Some((longest, is_complete))
-            }
-            ChainMeasure::DataAge => {
-                let ages = last.iter().zip(done).enumerate().map(|(job, (_, done))| {
-                    let read = self.backward(chain, links, job_number(job)).or_else(|| first.first().copied())?;
-                    (*done <= end).then(|| done - read)
-                });
-                Some((ages.collect::<Option<Vec<Ns>>>()?.into_iter().max(), true))
-            }
-        }
-    }
-
-    fn go_on<'t>(&self, mut threads: impl Iterator<Item = &'t HostThread>) -> bool {
-        let end = self.scenario.horizon.map(|horizon| Instant::ZERO + horizon);
-        end.is_some_and(|end| threads.all(|thread| goes_on(thread, end)))
-    }
-
-    /// The bound if all goes on for ever as in the first hyperperiod.
-    fn of_repeating(&self, chain: &Chain, links: &[Link], measure: ChainMeasure) -> Ns {
-        let number = |link: Option<&Link>| match link {
-            Some(Link::Repeating { done, .. }) => job_number(done.len()),
-            _ => 0,
-        };
-        let of = |job: i64| {
-            let (from, to) = match measure {
-                ChainMeasure::ReactionTime => (links.first()?.release(job - 1)?, self.forward(chain, links, job)?),
-                ChainMeasure::DataAge => (self.backward(chain, links, job)?, links.last()?.done(job)?),
-            };
-            Some(to - from)
-        };
-        let jobs = match measure {
-            ChainMeasure::ReactionTime => number(links.first()),
-            ChainMeasure::DataAge => number(links.last()),
-        };
-        // Times beyond all numbers are no bound that any time is within.
-        (0..jobs).map(|job| of(job).unwrap_or(UNKNOWN)).max().unwrap_or(UNKNOWN)
-    }
-}
-
-/// How long an iteration takes of a thread that does nothing but sleep, and so has a response of its own in all runs;
-/// `None`: it does something else, or one may begin late.
-fn only_sleep(thread: &HostThread) -> Option<Duration> {
-    let mut times: Vec<Duration> = Vec::with_capacity(thread.steps.len());
-    let slept = thread.steps.iter().try_for_each(|step| {
-        match *step {
-            Step::Sleep(time) => times.push(time),
-            Step::Repeat { from, times: number } => {
-                for time in times.iter_mut().skip(from as usize) {
-                    match time.checked_mul(number) {
-                        Some(all) => *time = all,
-                        None => return ControlFlow::Break(()),
-                    }
-                }
-                times.push(Duration::ZERO);
-            }
-            _ => return ControlFlow::Break(()),
-        }
-        ControlFlow::Continue(())
-    });
-    let all = times.into_iter().try_fold(Duration::ZERO, Duration::checked_add)?;
-    let is_over = thread.period.is_none_or(|period| all <= period);
-    (slept.is_continue() && thread.barrier.is_none() && is_over).then_some(all)
 }

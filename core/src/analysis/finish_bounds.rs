@@ -179,8 +179,15 @@ fn known_bounds_of(scenario: &Scenario, prepared: &Prepared, options: BoundOptio
         return bounds;
     }
     let count = walked.operations.len();
-    let needs_jobs =
-        [Departure::Channels, Departure::Latencies, Departure::Turns, Departure::MaskedClient, Departure::SharedLink];
+    // Of green contexts what several run that share copy engines.
+    let needs_jobs = [
+        Departure::GreenContexts,
+        Departure::Channels,
+        Departure::Latencies,
+        Departure::Turns,
+        Departure::MaskedClient,
+        Departure::SharedLink,
+    ];
     let is_held = queues_by_client(scenario) || needs_jobs.iter().any(|departure| departures.contains(departure));
     if dependence.is_some() || is_held {
         let declared = BoundOptions { order: ReleaseOrder::Declared, ..options };
@@ -240,7 +247,7 @@ fn of_partitions(
     // By thread and iteration, in the order of launches.
     let mut known: FxHashMap<(usize, u32), VecDeque<Option<Instant>>> = FxHashMap::default();
     let mut stopped = false;
-    for Partition { threads, alone } in partitions {
+    for Partition { threads, alone, .. } in partitions {
         let Some(alone) = alone else { continue };
         let bounds = finish_bounds(alone, options).ok();
         let on_operations = bounds.filter(|bounds| bounds.refusal.is_none() && bounds.responses.is_empty());

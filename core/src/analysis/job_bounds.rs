@@ -7,12 +7,13 @@ use thiserror::Error;
 
 use super::assumptions::Departure;
 use super::safe_bound::Weights;
-use crate::device::Preemption;
+use crate::device::{Device, Preemption};
 use crate::gpu::{SubmitError, runlist};
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::InterleaveLevel;
 
+use model::Task;
 pub(super) use model::{LONGEST, Releases, TaskSet};
 pub(super) use program::reached;
 
@@ -20,6 +21,7 @@ mod by_work;
 mod model;
 mod program;
 mod responses;
+mod weight_choices;
 
 /// The bounds on those threads that have one, which hold whatever the others do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,25 +32,80 @@ pub(super) struct JobBounds {
     pub(super) refusal: Option<SporadicRefusal>,
 }
 
-/// The bounds of a scenario.
-pub(super) fn job_bounds(
+/// Threads that share nothing with the others but copy engines, on a GPU of their SMs, beside the copies of the others:
+/// these come at any time after what is before them in their jobs.
+#[derive(Debug)]
+struct Side {
+    device: Device,
+    tasks: TaskSet,
+    /// Which of all tasks each is: those of the side first, so many.
+    of: Vec<usize>,
+    own: usize,
+}
+
+impl Side {
+    /// Of threads that have the numbers `own` among those of `joint`, alone; `None`: something is not known.
+    fn new(
+        joint: &TaskSet,
+        (alone, own): (&Scenario, &[usize]),
+        releases: Releases<'_>,
+    ) -> Result<Option<Self>, SubmitError> {
+        let Ok(mut tasks) = TaskSet::new(alone, releases)? else { return Ok(None) };
+        let is_own = |task: &Task| task.members.iter().all(|(thread, _)| own.contains(thread));
+        let (mut of, mut others) = (Vec::new(), Vec::new());
+        for (number, task) in joint.tasks.iter().enumerate() {
+            if is_own(task) {
+                of.push(number);
+            } else if task.copies() {
+                let Some(copies) = task.as_copies(alone.threads.len()) else { return Ok(None) };
+                others.push((number, copies));
+            }
+        }
+        let own = of.len();
+        if own != tasks.tasks.len() {
+            return Ok(None);
+        }
+        tasks.streams = tasks.streams.max(joint.streams + alone.threads.len());
+        for (number, copies) in others {
+            of.push(number);
+            tasks.tasks.push(copies);
+        }
+        Ok(Some(Self { device: alone.device().clone(), tasks, of, own }))
+    }
+}
+
+/// The bounds of a scenario; `sides` are threads that share nothing with the others but copy engines, each on a GPU of
+/// their SMs, with their numbers.
+pub(super) fn job_bounds_of_sides(
     scenario: &Scenario,
     releases: Releases<'_>,
+    sides: &[(Scenario, Vec<usize>)],
 ) -> Result<Result<JobBounds, SporadicRefusal>, SubmitError> {
-    match TaskSet::new(scenario, releases)? {
-        Ok(tasks) => Ok(Ok(of_tasks(scenario, &tasks))),
-        Err(refusal) => Ok(Err(refusal)),
+    let tasks = match TaskSet::new(scenario, releases)? {
+        Ok(tasks) => tasks,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mut known = Vec::with_capacity(sides.len());
+    for (alone, own) in sides {
+        let jitter = releases.of(own);
+        let releases = jitter.as_deref().map_or(Releases::Given, Releases::Sporadic);
+        known.extend(Side::new(&tasks, (alone, own), releases)?);
     }
+    Ok(Ok(bounds_of(scenario, &tasks, &known)))
 }
 
 /// The same, of tasks that are known.
 pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> JobBounds {
+    bounds_of(scenario, tasks, &[])
+}
+
+fn bounds_of(scenario: &Scenario, tasks: &TaskSet, sides: &[Side]) -> JobBounds {
     let weights = Weights::new(scenario.device(), &tasks.classes);
     let exact =
         if responses::is_uniprocessor(tasks, &weights) { responses::exact_responses(tasks) } else { Vec::new() };
     let mut ends: Vec<_> = exact.into_iter().map(|response| response.map(|response| vec![response])).collect();
     if ends.is_empty() || ends.iter().any(Option::is_none) {
-        let by_work = responses::ends(tasks, &weights);
+        let by_work = responses::ends(tasks, &weights, sides);
         ends.resize(by_work.len(), None);
         ends = ends.into_iter().zip(by_work).map(|(exact, by_work)| exact.or(by_work)).collect();
     }
@@ -245,6 +302,15 @@ struct Context {
     run_out: u64,
 }
 
+/// What operations of a context can do in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ContextLoad {
+    /// How many of them need turns.
+    operations: u128,
+    /// For how long it has work \[ns\].
+    work: u128,
+}
+
 impl Turns {
     /// `None`: contexts do not take turns.
     fn of(scenario: &Scenario) -> Option<Self> {
@@ -276,25 +342,30 @@ impl Turns {
         self.contexts.len()
     }
 
-    /// `M_p (Σ n_q (Q_q + L_q) + (1 + Σ n_q) σ + L_p)`, with sums over q ≠ p \[ns\]: for how long a context p has no
-    /// turn, or lets blocks run out, while a chain needs its turns for `N_p` operations, and for `B_p` ns in all.
-    /// `work_of` says of each context q for how long it can work meanwhile \[ns\], if that is known.
-    fn lost(&self, p: usize, (n_p, b_p): (u64, u128), work_of: &[Option<u128>]) -> Option<u128> {
+    /// What a context p loses \[ns\]: for how long it has no turn, or lets blocks run out, while a chain needs its
+    /// turns for `N_p` operations, and for `B_p` ns in all. `loads` says of each context what it can do meanwhile, if
+    /// that is known; `M_p`, `K_q` and M are those of `docs/analysis.md`.
+    fn lost(&self, p: usize, (n_p, b_p): (u64, u128), loads: &[Option<ContextLoad>]) -> Option<u128> {
         let own = self.contexts.get(p)?;
         // M_p = N_p + floor(B_p / Q_p).
         let m_p = u128::from(n_p).checked_add(b_p / u128::from(own.slice))?;
-        let (mut others, mut switches) = (0_u128, 1_u128);
+        let (mut others, mut switches, mut begun) = (0_u128, 0_u128, Some(1_u128));
         for (q, other) in self.contexts.iter().enumerate().filter(|(q, _)| *q != p) {
-            // M_p n_q (Q_q + L_q), or the work of q and M_p n_q L_q, as what runs out does so beside its work.
-            let turns = m_p.checked_mul(u128::from(other.places))?;
-            let slices = turns.checked_mul(u128::from(other.slice) + u128::from(other.run_out))?;
+            let load = loads.get(q).copied().flatten();
+            // K_q = N_q + floor(work / Q_q).
+            let k_q = load.and_then(|load| load.operations.checked_add(load.work / u128::from(other.slice)));
+            begun = begun.zip(k_q).and_then(|(all, k_q)| all.checked_add(k_q));
+            // M_p n_q Q_q, or the work of q; and for each of M_p n_q turns, or K_q and one under way, L_q.
+            let most = m_p.checked_mul(u128::from(other.places))?;
+            let slices = most.checked_mul(u128::from(other.slice))?;
+            let turns = k_q.map_or(most, |k_q| most.min(k_q + 1));
             let run_out = turns.checked_mul(u128::from(other.run_out))?;
-            let work = work_of.get(q).copied().flatten().and_then(|work| work.checked_add(run_out));
-            others = others.checked_add(work.map_or(slices, |work| work.min(slices)))?;
-            switches += u128::from(other.places);
+            others = others.checked_add(load.map_or(slices, |load| slices.min(load.work)))?.checked_add(run_out)?;
+            switches = switches.checked_add(k_q.map_or(most, |k_q| most.min(k_q)))?;
         }
-        // M_p ((1 + Σ n_q) σ + L_p).
-        let each = switches.checked_mul(u128::from(self.switch))?.checked_add(u128::from(own.run_out))?;
-        others.checked_add(m_p.checked_mul(each)?)
+        // M: as often it waits for a turn, each time with a switch to it at the end.
+        let m = begun.map_or(m_p, |begun| m_p.min(begun));
+        let switches = switches.checked_add(m)?.checked_mul(u128::from(self.switch))?;
+        others.checked_add(switches)?.checked_add(m.checked_mul(u128::from(own.run_out))?)
     }
 }

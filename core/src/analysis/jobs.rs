@@ -8,11 +8,13 @@ use smallvec::SmallVec;
 
 use super::assumptions;
 use super::assumptions::launches_at_release;
-use super::finish_bounds::{BoundedOperation, FinishBounds};
+use super::finish_bounds::{BoundedOperation, FinishBounds, finish_bounds};
 use super::job_bounds::Releases;
 use super::partitions::job_bounds_of;
 use super::prepared::{AllReleased, Repeats};
 use super::safe_bound::BlockTimes;
+use crate::effort;
+use crate::hosts::simulate_in_brief;
 use crate::run::{Jobs, Run};
 use crate::scenario::{HostThread, ReleaseOrder, Scenario, Step, followed};
 use crate::spelling::option;
@@ -172,6 +174,9 @@ impl<'a> HostEnds<'a> {
     }
 }
 
+/// Operations above which nothing is bounded beyond the run.
+const MOST_TWICE: usize = 2_000;
+
 /// By job, in the order of threads, then numbers: bounds on the responses of the jobs of a scenario, from those on its
 /// operations: of jobs that end while all that is released is known, and of those after that as far as something else
 /// bounds them.
@@ -186,6 +191,38 @@ pub(super) struct JobResponses {
 
 impl JobResponses {
     pub(super) fn new(scenario: &Scenario, jobs: &[AnalysedJob], bounds: &FinishBounds) -> Self {
+        let mut known = Self::within(scenario, jobs, bounds);
+        if bounds.responses.is_empty()
+            && (known.beyond > 0 || known.unrepeated.contains(&true))
+            && let Some(longer) = effort::in_part(|| Self::going_on(scenario, jobs, bounds))
+        {
+            let both = known.responses.iter().zip(&longer.responses);
+            let responses = both.map(|(own, longer)| own.iter().chain(longer).min().copied()).collect();
+            known = Self { responses, ..longer };
+        }
+        known
+    }
+
+    /// The same of what is released for twice as long: more of it is over before that ends, and it may be shown that
+    /// all goes on as it began.
+    fn going_on(scenario: &Scenario, jobs: &[AnalysedJob], bounds: &FinishBounds) -> Option<Self> {
+        let more = scenario.cut_at()?.since(Instant::ZERO);
+        let longer = scenario.going_on(more).filter(|_| bounds.operations.len() <= MOST_TWICE)?;
+        let run = simulate_in_brief(&longer).ok()?;
+        let all = jobs_of(&run);
+        let known = Self::within(&longer, &all, &finish_bounds(&longer, bounds.options).ok()?);
+        let place = |job: &AnalysedJob| {
+            let key = (job.thread, job.job);
+            all.binary_search_by_key(&key, |other| (other.thread, other.job)).ok()
+        };
+        let places = jobs.iter().map(place).collect::<Option<Vec<usize>>>()?;
+        let responses: Vec<Option<Duration>> = places.iter().map(|&place| known.responses[place]).collect();
+        let unrepeated = places.iter().map(|&place| known.unrepeated[place]).collect();
+        Some(Self { beyond: responses.iter().filter(|response| response.is_none()).count(), responses, unrepeated })
+    }
+
+    /// Of what is released in a run of the scenario.
+    fn within(scenario: &Scenario, jobs: &[AnalysedJob], bounds: &FinishBounds) -> Self {
         let hosts = HostEnds::new(scenario, &bounds.operations, bounds.options.order);
         let all_released = AllReleased::new(scenario);
         let of_thread = |job: &AnalysedJob| bounds.responses.get(job.thread as usize).copied().flatten();
@@ -214,6 +251,13 @@ impl JobResponses {
         let is_beyond = |(end, response): &(&Option<Instant>, &Option<Duration>)| end.is_some() && response.is_none();
         known.beyond = ends.iter().zip(&known.responses).filter(is_beyond).count();
         known
+    }
+
+    /// From bounds on any job of each thread, whenever jobs come.
+    pub(super) fn of_any(jobs: &[AnalysedJob], of_threads: &[Option<Duration>]) -> Self {
+        let response = |job: &AnalysedJob| of_threads.get(job.thread as usize).copied().flatten();
+        let of_job = |job: &AnalysedJob| response(job).filter(|_| job.complete);
+        Self { responses: jobs.iter().map(of_job).collect(), unrepeated: vec![false; jobs.len()], beyond: 0 }
     }
 
     /// What is known of jobs of what goes on after the run: of those that end after it, and whether later ones may take

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assumptions::{crowded_channels, has_masked_client, launches, queues_by_client};
-use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds, reached};
+use super::job_bounds::{JobBounds, Releases, SporadicRefusal, job_bounds_of_sides, reached};
 use crate::device::{ChannelOrder, Device, DeviceSpec, SmOrder};
 use crate::gpu::SubmitError;
 use crate::joined::Joined;
@@ -20,9 +20,11 @@ use crate::workload::{Catalogue, GreenContext, GreenContextId, OperationKind, Pr
 pub(super) struct Partition {
     /// Their numbers, ascending.
     pub(super) threads: Vec<usize>,
-    /// They on a GPU of the SMs of their green context or client of MPS, or of several such clients; `None`: they use
-    /// those of several green contexts, or of what is in none beside one.
+    /// They on a GPU of the SMs of their green context or client of MPS, or of several of these; `None`: they use SMs
+    /// that green contexts have in common, or of what is in none beside one.
     pub(super) alone: Option<Scenario>,
+    /// Whether they are of several of these.
+    is_shared: bool,
 }
 
 /// Whose SMs.
@@ -39,6 +41,11 @@ enum Owner {
 /// All threads of a scenario that uses green contexts, or has clients of MPS of which each has SMs of its own; `None`:
 /// it does not, or what each of them runs cannot be told apart.
 pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
+    by_what_they_share(scenario, true)
+}
+
+/// The same, where sharing copy engines counts only if `with_copies`.
+fn by_what_they_share(scenario: &Scenario, with_copies: bool) -> Option<Vec<Partition>> {
     // A call that frees memory holds threads whatever SMs they use: no bound knows it.
     if scenario.held_by_frees().is_some() {
         return None;
@@ -85,7 +92,9 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
         let mut steps = scenario.threads[thread].steps.iter().filter_map(|step| step.submission());
         steps.any(|(kind, _)| is_meant(kind))
     };
-    unite_all(&|thread| submits(thread, |kind| matches!(kind, OperationKind::Copy(_))));
+    if with_copies {
+        unite_all(&|thread| submits(thread, |kind| matches!(kind, OperationKind::Copy(_))));
+    }
     let streams: BTreeSet<StreamId> = scenario.threads.iter().flat_map(HostThread::launched_to).collect();
     let crowded = crowded_channels(scenario);
     let are_few = scenario.device().channels.is_some_and(|channels| (channels as usize) < streams.len());
@@ -100,8 +109,9 @@ pub(super) fn partitions(scenario: &Scenario) -> Option<Vec<Partition>> {
         }
     }
     let partitions = into_partitions(&groups, scenario, &owners);
-    // Several clients that hang together, and nobody else, are known by what they run together.
-    (!of_clients || partitions.len() > 1).then_some(partitions)
+    // Several clients, or green contexts, that hang together, and nobody else, are known by what they run together.
+    let is_together = |partition: &Partition| partition.is_shared && partition.alone.is_some();
+    (partitions.len() > 1 || !of_clients && !partitions.iter().all(is_together)).then_some(partitions)
 }
 
 /// The core that a thread shares.
@@ -144,11 +154,13 @@ fn into_partitions(groups: &Joined, scenario: &Scenario, owners: &[BTreeSet<Owne
     }
     let partition = |threads: Vec<usize>| {
         let used: BTreeSet<Owner> = threads.iter().flat_map(|&thread| &owners[thread]).copied().collect();
-        let mut used = used.into_iter();
-        let owner = used.next().unwrap_or(Owner::All);
-        let is_shared = used.next().is_some();
-        let alone = if is_shared { of_several(scenario, owner, &threads) } else { alone(scenario, owner, &threads) };
-        Partition { threads, alone }
+        let is_shared = used.len() > 1;
+        let alone = if is_shared {
+            of_several(scenario, &used, &threads)
+        } else {
+            alone(scenario, used.into_iter().next().unwrap_or(Owner::All), &threads)
+        };
+        Partition { threads, alone, is_shared }
     };
     members.into_values().map(partition).collect()
 }
@@ -185,9 +197,14 @@ fn on_own_channels(scenario: &Scenario, owner: Owner) -> Option<Catalogue> {
     catalogue.on(device.ok()?).ok()
 }
 
-/// The threads of several clients of MPS, `one` among them: nobody else has blocks on their SMs.
-fn of_several(scenario: &Scenario, one: Owner, threads: &[usize]) -> Option<Scenario> {
-    matches!(one, Owner::Client(_)).then(|| with_threads(scenario, scenario.catalogue.clone(), threads))
+/// The threads of several clients of MPS, or of green contexts that have no SM in common: nobody else has blocks on
+/// their SMs.
+fn of_several(scenario: &Scenario, owners: &BTreeSet<Owner>, threads: &[usize]) -> Option<Scenario> {
+    let are_clients = owners.iter().all(|owner| matches!(owner, Owner::Client(_)));
+    let are_green = owners.iter().all(|owner| matches!(owner, Owner::Green(_))) && !scenario.has_processes();
+    let are_apart =
+        || owners.iter().all(|one| owners.iter().all(|other| one == other || !share_sms(scenario, *one, *other)));
+    (are_clients || are_green && are_apart()).then(|| with_threads(scenario, scenario.catalogue.clone(), threads))
 }
 
 fn with_threads(scenario: &Scenario, catalogue: Catalogue, threads: &[usize]) -> Scenario {
@@ -236,18 +253,13 @@ pub(super) fn job_bounds_of(
     scenario: &Scenario,
     releases: Releases<'_>,
 ) -> Result<Result<JobBounds, SporadicRefusal>, SubmitError> {
-    let Some(partitions) = partitions(scenario) else { return job_bounds(scenario, releases) };
+    let Some(partitions) = partitions(scenario) else { return together(scenario, releases) };
     let mut all = JobBounds { responses: vec![None; scenario.threads.len()], refusal: None };
-    for Partition { threads, alone } in partitions {
-        let jitter: Vec<_> = match releases {
-            Releases::Sporadic(jitter) => {
-                threads.iter().map(|&thread| jitter.get(thread).copied().unwrap_or_default()).collect()
-            }
-            Releases::Given => Vec::new(),
-        };
-        let releases = if matches!(releases, Releases::Given) { releases } else { Releases::Sporadic(&jitter) };
+    for Partition { threads, alone, .. } in partitions {
+        let jitter = releases.of(&threads);
+        let releases = jitter.as_deref().map_or(Releases::Given, Releases::Sporadic);
         let bounds = match &alone {
-            Some(alone) => job_bounds(alone, releases)?,
+            Some(alone) => together(alone, releases)?,
             None => Err(shared(scenario, &threads)),
         };
         let (own, refusal) = match bounds {
@@ -260,6 +272,16 @@ pub(super) fn job_bounds_of(
         all.refusal = all.refusal.or(refusal);
     }
     Ok(Ok(all))
+}
+
+/// The bounds on jobs that hang together: of green contexts that share copy engines and nothing else, those of each
+/// beside the copies of the others are among them.
+fn together(scenario: &Scenario, releases: Releases<'_>) -> Result<Result<JobBounds, SporadicRefusal>, SubmitError> {
+    let is_green = !scenario.catalogue.green_contexts().is_empty() && !queues_by_client(scenario);
+    let apart = by_what_they_share(scenario, false).filter(|_| is_green && crowded_channels(scenario).is_empty());
+    let sides = apart.into_iter().flatten().filter(|partition| !partition.is_shared);
+    let sides: Vec<_> = sides.filter_map(|Partition { threads, alone, .. }| Some((alone?, threads))).collect();
+    job_bounds_of_sides(scenario, releases, &sides)
 }
 
 /// Why threads that use the SMs of several have no bound.

@@ -4,7 +4,6 @@
 //! releases. What is found is a run, so a response found is one that can happen; a response not found may still happen.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant as WallTime;
@@ -30,10 +29,13 @@ use orders::list_of;
 
 mod affordable;
 mod chains;
+mod climb;
+mod early_ends;
 mod orders;
 mod variation;
 
 pub(super) use chains::SearchedChains;
+use climb::Change;
 pub(super) use orders::{Choice, arranged, drawn_choices, next_lists, orders_of, own_step, without_threads};
 use orders::{Orders, unrolled};
 pub(super) use variation::ReleaseRule;
@@ -181,6 +183,7 @@ pub(super) fn search_known<'s>(
     progress: Progress<'_>,
 ) -> Result<SearchResult<'s>, ProgramError> {
     let mut jobs = with_operations(run, begun);
+    jobs.retain(|job| !scenario.comes_at_horizon(job.thread, job.released));
     let is_small = run.trace.operations().len() <= MOST_UNROLLED;
     // Jobs as threads of their own know no barriers, which threads pass in an order that no file states.
     let is_any = options.bound.order == ReleaseOrder::Any;
@@ -284,7 +287,8 @@ pub(super) fn search_from<'s>(
     loop {
         count_turn();
         searcher.sample(round, options.runs.div_ceil(2))?;
-        searcher.climb(round, options.runs / 2)?;
+        searcher.climb(round, options.runs / 2, Change::Any)?;
+        searcher.climb(round, options.runs, Change::EarlyEnds)?;
         round += 1;
         if searcher.until.is_none() || searcher.is_over() {
             break;
@@ -419,82 +423,6 @@ impl Searcher<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// From the worst run of each of some jobs, a few changes at a time, as long as its response does not fall.
-    fn climb(&mut self, round: u64, runs: u64) -> Result<(), ProgramError> {
-        if runs == 0 {
-            return Ok(());
-        }
-        let targets = self.targets();
-        let steps = runs.checked_div(targets.len() as u64).unwrap_or(0);
-        let here = effort::here();
-        let climb = |&job: &usize| here.within(|| self.climb_one(round, job, steps));
-        let climbs: Vec<_> = targets.par_iter().map(climb).collect::<Result<_, ProgramError>>()?;
-        for (job, worse) in climbs.into_iter().flatten() {
-            let found = &mut self.result.found[job];
-            if Some(worse.response) > found.as_ref().map(|found| found.response) {
-                *found = Some(worse);
-            }
-        }
-        Ok(())
-    }
-
-    /// Of each stream the jobs with the longest responses, relative to their deadlines if they have any.
-    fn targets(&self) -> Vec<usize> {
-        let (jobs, chains) = (&self.result.jobs, self.chains.as_ref());
-        // Of chains those are worth the while that may be too long.
-        let limits: Vec<Option<Duration>> = chains.into_iter().flat_map(SearchedChains::limits).collect();
-        let limited = |chain: &usize| limits[*chain].is_some();
-        let limited = (0..limits.len()).filter(limited).map(|chain| jobs.len() + chain);
-        let rank = |&job: &usize| {
-            let of_chain = || limits.get(job - jobs.len()).copied().flatten();
-            let deadline = jobs.get(job).map_or_else(of_chain, |job| job.deadline);
-            let deadline = deadline.map_or(1, |deadline| deadline.as_ns().max(1));
-            let response = self.result.found[job].as_ref().map_or(0, |found| found.response);
-            std::cmp::Reverse(u128::from(response) * 1_000_000 / u128::from(deadline))
-        };
-        let mut ranked: Vec<usize> = (0..jobs.len()).chain(limited).collect();
-        ranked.sort_by_key(rank);
-        // The worst of every stream first, then the second worst.
-        let mut of_thread = BTreeMap::<Option<u32>, u32>::new();
-        let mut turns: Vec<(u32, usize)> = ranked
-            .into_iter()
-            .map(|job| {
-                let turn = of_thread.entry(jobs.get(job).map(|job| job.thread)).or_default();
-                *turn += 1;
-                (*turn, job)
-            })
-            .collect();
-        turns.sort_by_key(|(turn, _)| *turn);
-        turns.truncate(MOST_TARGETS);
-        turns.into_iter().map(|(_, job)| job).collect()
-    }
-
-    /// The worst runs of those steps that were taken, by job of which none as bad was known.
-    fn climb_one(&self, round: u64, job: usize, steps: u64) -> Result<BTreeMap<usize, Found>, ProgramError> {
-        let mut worse = BTreeMap::<usize, Found>::new();
-        let Some(start) = &self.result.found[job] else { return Ok(worse) };
-        let mut numbers = self.numbers(round, true, job as u64);
-        let mut best = start.clone();
-        for _ in 0..steps {
-            if self.is_over() {
-                break;
-            }
-            let variation = Arc::new(self.result.freedom.mutate(&best.variation, &mut numbers));
-            let Some(responses) = unless_stopped(self.run(&variation)).transpose()? else { break };
-            let response = responses.get(job).copied().flatten();
-            if let Some(response) = response.filter(|response| *response >= best.response) {
-                best = Found { response, variation: Arc::clone(&variation) };
-            }
-            for (job, (response, found)) in responses.iter().zip(&self.result.found).enumerate() {
-                let known = worse.get(&job).or(found.as_ref()).map(|found| found.response);
-                if let Some(response) = response.filter(|response| Some(*response) > known) {
-                    worse.insert(job, Found { response, variation: Arc::clone(&variation) });
-                }
-            }
-        }
-        Ok(worse)
     }
 
     fn note(&mut self, variation: &Arc<Variation>, responses: &[Option<u64>]) {

@@ -7,7 +7,9 @@ use serde::{Serialize, Serializer};
 use super::assumptions::note_on_channels;
 use super::compare::AnalysisError;
 use super::finish_bounds::{BoundRefusal, FinishBounds, finish_bounds};
+use super::job_bounds::{JobBounds, Releases};
 use super::jobs::JobResponses;
+use super::partitions::job_bounds_of;
 use super::prepared::shown;
 use super::safe_bound::BoundOptions;
 use super::search::{SearchOptions, SearchResult, search_known};
@@ -104,6 +106,9 @@ pub struct JobVerdicts<'s> {
     pub notes: Vec<String>,
     /// Runs that were simulated.
     pub runs: u64,
+    /// By host thread: no job takes longer, whenever jobs come; counted from where a jitter does. Empty if nothing asks
+    /// for them.
+    pub(super) responses: Vec<Option<Duration>>,
     /// The runs, by what was found in them.
     pub(super) found: SearchResult<'s>,
 }
@@ -119,8 +124,8 @@ impl JobVerdict {
 impl JobVerdicts<'_> {
     /// The same, without the scenario that it is about.
     pub fn into_owned(self) -> JobVerdicts<'static> {
-        let Self { jobs, refusal, options, notes, runs, found } = self;
-        JobVerdicts { jobs, refusal, options, notes, runs, found: found.into_owned() }
+        let Self { jobs, refusal, options, notes, runs, responses, found } = self;
+        JobVerdicts { jobs, refusal, options, notes, runs, responses, found: found.into_owned() }
     }
 
     /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
@@ -165,15 +170,24 @@ pub(crate) fn judge_known<'s>(
     options: &SearchOptions,
     watch: Progress<'_>,
 ) -> Result<JobVerdicts<'s>, AnalysisError> {
-    let found = search_known(scenario, own, &[], options, watch)?;
-    let late = scenario.threads.iter().find(|thread| thread.jitter > Duration::ZERO);
+    let late = scenario.threads.iter().any(|thread| thread.jitter > Duration::ZERO);
+    let unknown = scenario.threads.iter().find(|thread| thread.jitter >= HostThread::UNKNOWN_JITTER);
     let unsure = scenario.unsure_releases();
-    let known = JobResponses::new(scenario, &found.jobs, bounds);
+    // Releases that are late count from when they are stated.
+    let jitter: Vec<Duration> = scenario.threads.iter().map(|thread| thread.jitter).collect();
+    let jitter = if late && unknown.is_none() { &jitter[..] } else { &[] };
+    let found = search_known(scenario, own, jitter, options, watch)?;
+    let any = any_responses(scenario, bounds, jitter);
+    let (responses, refusal) = any.unwrap_or_default();
+    let known = match jitter {
+        [] => JobResponses::new(scenario, &found.jobs, bounds),
+        _ => JobResponses::of_any(&found.jobs, &responses),
+    };
+    let refusal = if jitter.is_empty() { bounds.refusal.clone() } else { refusal };
     let until = scenario.known_until();
     let jobs = found.jobs.iter().zip(&known.responses).enumerate().map(|(index, (job, &bound_ns))| {
-        // Of releases that a jitter makes late, or that are not known, this bound says nothing; of later ones it may
-        // say nothing either.
-        let proves = late.is_none() && unsure.is_none() && !known.unrepeated[index];
+        // Of releases that are not known this bound says nothing; of later ones it may say nothing either.
+        let proves = unknown.is_none() && unsure.is_none() && !known.unrepeated[index];
         let worst_found_ns = found.worst(index);
         JobVerdict {
             stream: Arc::clone(&job.stream),
@@ -191,7 +205,7 @@ pub(crate) fn judge_known<'s>(
     let jobs: Vec<JobVerdict> = jobs.collect();
     // The own run is not always among those of the search.
     let in_own_run = |job: &JobVerdict| {
-        let own = own.1.get(job.thread, job.job).filter(|_| late.is_none())?;
+        let own = own.1.get(job.thread, job.job).filter(|_| unknown.is_none())?;
         Some(shown(until, own.released, own.response()?))
     };
     for job in &jobs {
@@ -199,21 +213,24 @@ pub(crate) fn judge_known<'s>(
         let found = job.worst_found_ns.max(in_own_run(job));
         BrokenBound::check(found, ("the bound on all runs", job.bound_ns), subject)?;
     }
-    let mut notes: Vec<String> = bounds.refusal.iter().map(ToString::to_string).collect();
-    notes.extend_from_slice(&bounds.notes);
+    let mut notes: Vec<String> = refusal.iter().map(ToString::to_string).collect();
+    if jitter.is_empty() {
+        notes.extend_from_slice(&bounds.notes);
+    } else {
+        notes.push(
+            "a stated jitter is counted: responses count from when a job is stated to come, and bounds hold for \
+                    any releases at least a period apart, each up to its jitter later"
+                .to_owned(),
+        );
+    }
     notes.extend(overload_notes(scenario));
     notes.extend(note_on_channels(scenario));
-    notes.extend(late.map(|thread| match thread.jitter {
-        HostThread::UNKNOWN_JITTER => format!(
+    notes.extend(unknown.map(|thread| {
+        format!(
             "nothing is proven: how much later than stated jobs of {:?} are released is not known; {} with a jitter counts it",
             thread.label,
             option("sporadic")
-        ),
-        _ => format!(
-            "nothing is proven: {:?} states a jitter, and releases are judged as if there were none; {} counts it",
-            thread.label,
-            option("sporadic")
-        ),
+        )
     }));
     notes.extend(unsure.map(|why| {
         format!(
@@ -230,7 +247,37 @@ pub(crate) fn judge_known<'s>(
         ));
     }
     notes.extend(known.notes(scenario));
-    Ok(JobVerdicts { jobs, refusal: bounds.refusal.clone(), options: bounds.options, notes, runs: found.runs, found })
+    let at_horizon = own.1.begun.iter().filter(|job| scenario.comes_at_horizon(job.thread, job.released)).count();
+    if at_horizon > 0 {
+        notes.push(format!("{at_horizon} jobs that are released just as the run ends are not judged"));
+    }
+    Ok(JobVerdicts { jobs, refusal, options: bounds.options, notes, runs: found.runs, responses, found })
+}
+
+/// By thread: bounds on any of its jobs, whenever these come, each up to its `jitter` late; and why some have none.
+/// `None`: neither a chain nor a jitter asks for them.
+fn any_responses(
+    scenario: &Scenario,
+    bounds: &FinishBounds,
+    jitter: &[Duration],
+) -> Option<(Vec<Option<Duration>>, Option<BoundRefusal>)> {
+    let none = vec![None; scenario.threads.len()];
+    let releases = match jitter {
+        [] if scenario.chains.is_empty() => return None,
+        [] if !bounds.responses.is_empty() => return Some((bounds.responses.clone(), None)),
+        [] => Releases::Given,
+        jitter => Releases::Sporadic(jitter),
+    };
+    let refused = |reason, is_partial| Some(BoundRefusal::Jobs { reason, is_partial });
+    Some(match effort::in_part(|| job_bounds_of(scenario, releases)) {
+        Ok(Ok(JobBounds { responses, refusal })) => {
+            let is_partial = responses.iter().any(Option::is_some);
+            (responses, refusal.and_then(|reason| refused(reason, is_partial)))
+        }
+        Ok(Err(reason)) => (none, refused(reason, false)),
+        // A scenario that was simulated has no such error.
+        Err(_) => (none, None),
+    })
 }
 
 /// What was not done when the work was stopped by [`effort`], if it was: bounds of what is called `what`, or, if these

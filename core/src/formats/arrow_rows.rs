@@ -145,7 +145,7 @@ impl Values {
             (Self::Text(values), Cell::Missing) => values.append_null(),
             (Self::Unsigned(values), Cell::Unsigned(number)) => values.append_value(number),
             (Self::Unsigned(values), Cell::At(instant)) => values.append_value(instant.as_ns()),
-            (Self::Unsigned(values), Cell::Lasting(time)) => values.append_value(time.as_ns()),
+            (Self::Unsigned(values), Cell::Lasting(time) | Cell::AtMost(time)) => values.append_value(time.as_ns()),
             (Self::Unsigned(values), Cell::Missing) => values.append_null(),
             (Self::Signed(values), cell @ Cell::Signed(number)) => {
                 values.append_value(i64::try_from(number).map_err(|_| cell)?);

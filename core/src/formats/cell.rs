@@ -29,6 +29,8 @@ pub enum Cell<'r> {
     At(Instant),
     /// A length of time.
     Lasting(Duration),
+    /// One that something takes at most.
+    AtMost(Duration),
 }
 
 /// A value of one kind, or none.
@@ -126,7 +128,7 @@ impl Serialize for Cell<'_> {
             Self::Real(number) | Self::Rounded(number) => serializer.serialize_f64(*number),
             Self::Flag(flag) => serializer.serialize_bool(*flag),
             Self::At(instant) => instant.serialize(serializer),
-            Self::Lasting(time) => time.serialize(serializer),
+            Self::Lasting(time) | Self::AtMost(time) => time.serialize(serializer),
         }
     }
 }
@@ -143,6 +145,11 @@ impl Cell<'_> {
             Self::Flag(flag) => if flag { "yes" } else { "no" }.to_owned(),
             Self::At(instant) => instant.to_string(),
             Self::Lasting(time) => time.to_string(),
+            Self::AtMost(time) => match time.checked_add(Duration::from_ns(1)) {
+                // What ends just before others begin: less than a number that can be read.
+                Some(end) if end.as_ns().is_multiple_of(1_000) => format!("< {end}"),
+                _ => time.to_string(),
+            },
         }
     }
 }
@@ -164,6 +171,13 @@ impl CellOf<'_, Real> {
     #[doc(hidden)]
     pub const fn rounded(number: f64) -> Self {
         Self { cell: Cell::Rounded(number), kind: PhantomData }
+    }
+}
+
+impl CellOf<'_, Time> {
+    /// What something takes at most.
+    pub(crate) fn at_most(time: Option<Duration>) -> Self {
+        Self { cell: time.map_or(Cell::Missing, Cell::AtMost), kind: PhantomData }
     }
 }
 

@@ -186,7 +186,7 @@ fn push_cell(cell: Cell<'_>, digits: &mut itoa::Buffer, line: &mut Vec<u8>) {
         Cell::Flag(true) => "true",
         Cell::Flag(false) => "false",
         Cell::At(instant) => digits.format(instant.as_ns()),
-        Cell::Lasting(time) => digits.format(time.as_ns()),
+        Cell::Lasting(time) | Cell::AtMost(time) => digits.format(time.as_ns()),
     };
     line.extend_from_slice(text.as_bytes());
 }

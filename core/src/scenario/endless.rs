@@ -143,6 +143,21 @@ pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)
     Ok(())
 }
 
+impl Scenario {
+    /// The same with all that is released within so much more time of what has no end; `None`: nothing is missing, or
+    /// there would be too many jobs.
+    pub(crate) fn going_on(&self, more: Duration) -> Option<Self> {
+        let end = self.cut_at()?.checked_add(more)?.as_ns();
+        let (mut longer, mut jobs) = (self.clone(), 0_u64);
+        for thread in longer.threads.iter_mut().filter(|thread| thread.is_cut) {
+            let of_thread = jobs_before(end, thread.release, thread.period?);
+            jobs = jobs.checked_add(of_thread).filter(|jobs| *jobs <= MOST_JOBS)?;
+            thread.iterations = Some(of_thread);
+        }
+        Some(longer)
+    }
+}
+
 /// Whether a file that leaves out how many jobs what has no end got here is read with just as many.
 pub(in crate::scenario) fn comes_back(scenario: &Scenario) -> bool {
     if !scenario.threads.iter().any(|thread| thread.is_cut) {

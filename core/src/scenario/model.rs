@@ -55,6 +55,13 @@ impl Scenario {
         cut.map(|thread| thread.release_of(thread.iterations.unwrap_or(u64::MAX))).min()
     }
 
+    /// Whether a job of what is periodic comes as the run ends, so that it is the first of those that are left out.
+    pub(crate) fn comes_at_horizon(&self, thread: u32, released: Instant) -> bool {
+        let is_periodic = self.threads.get(thread as usize).is_some_and(|thread| thread.period.is_some());
+        is_periodic
+            && self.horizon.is_some_and(|horizon| horizon > Duration::ZERO && released == Instant::ZERO + horizon)
+    }
+
     /// Until when a run of it is known to be one of what it describes: until its horizon, or from when on jobs are
     /// missing. What comes later may be different, as more may be released; `None`: nothing is missing.
     pub(crate) fn known_until(&self) -> Option<Instant> {

@@ -12,13 +12,13 @@ use super::run::kernels::bounded_response_columns;
 use crate::analysis::algorithm_2::AlgorithmStep;
 use crate::analysis::{
     Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdict, JobVerdicts,
-    RequirementVerdict, SearchOptions, SporadicVerdicts, ThreadSlack, analyse_and_bound, chain_verdicts,
-    chains_without_bound, judge_known, judge_sporadic, note_on_channels, proven_under, requirements_of_jobs,
-    requirements_of_streams, slack_of_threads, stopped_note,
+    RequirementVerdict, SearchOptions, SporadicVerdicts, ThreadSlack, analyse_and_bound, chain_verdicts, judge_known,
+    judge_sporadic, note_on_channels, proven_under, requirements_of_jobs, requirements_of_streams, slack_of_threads,
+    stopped_note, unphased_chains,
 };
 use crate::effort::Progress;
 use crate::formats::{
-    Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document, write_lines,
+    CellOf, Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document, write_lines,
 };
 use crate::run::{Jobs, Responses, Run, each_response, overload_notes};
 use crate::scenario::ModelDemands;
@@ -27,8 +27,8 @@ use crate::spelling::formats;
 use crate::time::Duration;
 use merged_sm::{add_analysis, add_steps, analysis_columns};
 use verdicts::{
-    add_chains, add_jobs, add_requirements, add_streams, assumptions_document, chains_document, job_columns,
-    open_doubtful, stream_columns,
+    add_chains, add_jobs, add_many_jobs, add_requirements, add_streams, assumptions_document, chains_document,
+    job_columns, open_doubtful, stream_columns,
 };
 
 /// An analysis, the verdicts on jobs, and what is to be known of both.
@@ -193,10 +193,12 @@ impl Report for AnalysisReport<'_> {
             add_slack(page, slack);
         }
         if self.verdicts_alone {
+            add_many_jobs(page, &self.verdicts.jobs);
             return;
         }
-        page.blank();
         self.responses().add_to(page);
+        add_many_jobs(page, &self.verdicts.jobs);
+        page.blank();
         add_analysis(page, &self.analysis);
         if let Some(steps) = &self.steps {
             page.blank();
@@ -235,8 +237,8 @@ impl<'a> BoundedResponses<'a> {
     fn add_to(&self, page: &mut Page) {
         if self.rows().any(|row| row.jobs > 1) {
             let (columns, json) = (bounded_response_columns(), formats(&["json"]));
-            page.first_rows(MAX_ROWS, &columns, self.rows(), " streams and hosts", &json);
             page.blank();
+            page.first_rows(MAX_ROWS, &columns, self.rows(), " streams and hosts", &json);
         }
     }
 }
@@ -246,7 +248,7 @@ fn slack_columns<'a>() -> [Column<&'a ThreadSlack>; 6] {
         Column::table("jobs of", |row: &&ThreadSlack| row.stream.as_str().into()).left(),
         Column::data("stream", |row: &&ThreadSlack| row.stream.as_str().into()),
         Column::new("deadline_ns", "deadline", |row| row.deadline.into()),
-        Column::new("bound_ns", "bound", |row| row.bound.into()),
+        Column::new("bound_ns", "bound", |row| CellOf::at_most(row.bound)),
         Column::new("slack_percent", "slack %", |row: &&ThreadSlack| row.slack_percent.into()),
         Column::new("until", "until", |row: &&ThreadSlack| row.until.as_deref().into()).left(),
     ]
@@ -268,7 +270,7 @@ pub struct SporadicReport {
     pub verdicts: SporadicVerdicts,
     /// Of an AMALTHEA model: which of its requirements are met.
     pub requirements: Option<Vec<RequirementVerdict>>,
-    /// Chains, none of which has a bound.
+    /// Which chains are in time, whatever the phases of their threads.
     pub chains: ChainVerdicts,
     /// What the user should know.
     pub notes: Vec<String>,
@@ -314,7 +316,11 @@ impl SporadicReport {
         notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
         let of_streams = verdicts.streams.iter_mut().map(|stream| (stream.stream.as_str(), &mut stream.verdict));
         notes.extend(open_doubtful(demands, of_streams));
-        let chains = chains_without_bound(scenario);
+        let responses: Vec<Option<Duration>> = verdicts.streams.iter().map(|stream| stream.bound_ns).collect();
+        let mut doubts: Vec<String> = scenario.unsure_releases().into_iter().collect();
+        let of_model = demands.into_iter().flat_map(|demands| &demands.doubts);
+        doubts.extend(of_model.map(|doubt| doubt.what.clone()));
+        let chains = unphased_chains(scenario, &responses, &doubts);
         notes.extend(chains.notes.iter().cloned());
         Ok(Self { verdicts, requirements, chains, notes, assumptions: scenario.assumptions.clone() })
     }

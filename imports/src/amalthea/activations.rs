@@ -337,7 +337,7 @@ impl Plan {
             self.jitter = self.jitter.max(jitter);
             self.notes.push(format!(
                 "the jitter of stimulus {:?}, up to {jitter}, is not simulated: releases are exactly periodic; `gpusched \
-                 analyze --sporadic` counts it",
+                 analyze` counts it",
                 stimulus.name
             ));
         }

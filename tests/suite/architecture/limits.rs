@@ -8,7 +8,7 @@ use super::source_files;
 type Constant = (&'static str, &'static str);
 
 /// Of each: a page or a file with help, the words around the number, and the constants whose product it is.
-const TOLD: [(&str, &str, &[Constant]); 38] = [
+const TOLD: [(&str, &str, &[Constant]); 40] = [
     ("cli/simulate.rs", "of more than {} (--perfetto", &[("cli/simulate.rs", "MANY_BLOCKS")]),
     ("cli/simulate.rs", "--perfetto: {}, above", &[("cli/run_files.rs", "MOST_BLOCKS")]),
     ("cli/simulate.rs", "--html: {}, of which", &[("pictures/html.rs", "MANY_BLOCKS")]),
@@ -36,6 +36,8 @@ const TOLD: [(&str, &str, &[Constant]); 38] = [
     ("docs/analysis.md", "or {} blocks, have no deadline", &[("search/affordable.rs", "MOST_UNJUDGED_BLOCKS")]),
     ("docs/analysis.md", "more than {} blocks; a note", &[("search/affordable.rs", "MOST_BLOCKS_OF_A_RUN")]),
     ("docs/analysis.md", "more than {} jobs. Verdicts", &[("scenario/endless.rs", "MOST_JOBS")]),
+    ("docs/analysis.md", "more than {} jobs of a thread", &[("chains/bounds.rs", "MOST_JOBS")]),
+    ("docs/analysis.md", "up to {} operations).", &[("analysis/jobs.rs", "MOST_TWICE")]),
     ("docs/analysis.md", "more than {} jobs would be there", &[("job_bounds/model.rs", "MOST_QUEUED")]),
     ("docs/analysis.md", "more than {} operations or 4", &[("safe_bound/windows.rs", "MOST_BESIDE")]),
     ("docs/analysis.md", "or {} states, nor", &[("safe_bound/windows.rs", "MOST_STATES_OF_A_JOB")]),

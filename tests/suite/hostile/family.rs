@@ -31,6 +31,8 @@ pub(super) enum Sharing {
     OneProcess,
     Turns,
     Clients,
+    /// Green contexts of one process.
+    Green,
 }
 
 /// What the scenarios of a family may have.
@@ -135,6 +137,13 @@ pub(super) const ALL: &[Family] = &[
     },
     Family { name: "turns", sharing: Sharing::Turns, ..WAITS },
     Family { name: "clients", sharing: Sharing::Clients, ..WAITS },
+    Family {
+        name: "green contexts",
+        steps: &[Launch, Launch, Launch, Transfer, Transfer, Work, Sleep, Last, Stream],
+        programs: (2, 4),
+        sharing: Sharing::Green,
+        ..WAITS
+    },
     Family { name: "channels", channels: true, ..WAITS },
     Family { name: "latencies and gaps", latencies: true, ..WAITS },
     Family {

@@ -162,7 +162,7 @@ impl Program {
 impl Sample {
     fn process(&self, program: usize) -> usize {
         match self.family.sharing {
-            Sharing::OneProcess => 0,
+            Sharing::OneProcess | Sharing::Green => 0,
             Sharing::Turns | Sharing::Clients => program % 2,
         }
     }
@@ -220,8 +220,12 @@ impl Sample {
         operation
     }
 
+    fn has_processes(&self) -> bool {
+        matches!(self.family.sharing, Sharing::Turns | Sharing::Clients)
+    }
+
     fn of_process(&self, value: &mut Value, program: usize) {
-        if self.family.sharing != Sharing::OneProcess {
+        if self.has_processes() {
             value["process"] = json!(format!("P{}", self.process(program)));
         }
     }
@@ -241,6 +245,9 @@ impl Sample {
                 stream["sm_mask"] = json!(format!("{mask:x}"));
             }
             self.of_process(&mut stream, number);
+            if self.family.sharing == Sharing::Green {
+                stream["green_context"] = json!(format!("G{}", number % 2));
+            }
             if of_two == 0 && !program.is_host {
                 let operations = program.steps.iter().filter(|step| step.0.is_operation());
                 let operations: Vec<Value> = operations.map(|&step| self.step(number, step)).collect();
@@ -285,7 +292,9 @@ impl Sample {
     fn device(&self) -> Device {
         let (machine, family) = (&self.machine, self.family);
         let device = tx2().with(|spec| {
-            (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (if family.one_sm { 1 } else { machine.sms }, 1, 3);
+            let least = if family.sharing == Sharing::Green { 2 } else { 1 };
+            let sms = if family.one_sm { 1 } else { machine.sms.max(least) };
+            (spec.sms, spec.sms_per_tpc, spec.priority_levels) = (sms, 1, 3);
             if machine.one_block || family.one_sm {
                 (spec.per_sm.threads, spec.per_sm.warps) = (1_024, 32);
             }
@@ -333,7 +342,10 @@ impl Sample {
             file["graphs"] = json!({"G": {"nodes": {"a": {"kernel": "K0"}, "b": {"kernel": "K1", "after": ["a"]},
                 "c": {"kernel": "K2", "after": ["a"]}, "d": {"kernel": "K1", "after": ["b", "c"]}}}});
         }
-        if self.family.sharing != Sharing::OneProcess {
+        if self.family.sharing == Sharing::Green {
+            file["green_contexts"] = json!([{"sms": 1, "names": ["G0"], "remaining": "G1"}]);
+        }
+        if self.has_processes() {
             file["mps"] = json!(self.family.sharing == Sharing::Clients);
             for process in all.map(|number| self.process(number)) {
                 let level =

@@ -16,7 +16,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+use super::ContextLoad;
 use super::model::{Task, TaskSet};
+use super::weight_choices::{Choice, choices};
 use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
 
@@ -32,7 +34,7 @@ pub(super) struct ByWork<'a> {
     tasks: &'a TaskSet,
     weights: &'a Weights<'a>,
     /// By task: choices of the weights v, each of which gives a bound.
-    choices: Vec<Vec<Vec<u64>>>,
+    choices: Vec<Vec<Choice>>,
     /// By task and operation.
     chains: Vec<Vec<Chain>>,
 }
@@ -42,7 +44,7 @@ type Chain = Option<Vec<usize>>;
 
 impl<'a> ByWork<'a> {
     pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>) -> Self {
-        let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, task)).collect();
+        let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, task, lowest_level(tasks, task))).collect();
         let chains = tasks.tasks.iter().map(chains).collect();
         Self { tasks, weights, choices, chains }
     }
@@ -120,30 +122,6 @@ fn numbers(chains: &[Chain], k: usize) -> impl Iterator<Item = usize> {
     all.chain(chains[k].iter().flatten().copied())
 }
 
-/// Choices of weights for the heads that can hold a job of `task`, each of which gives a bound.
-fn choices(tasks: &TaskSet, weights: &Weights<'_>, task: &Task) -> Vec<Vec<u64>> {
-    let level = lowest_level(tasks, task);
-    let all = tasks.turns.is_some() || tasks.channels.is_some() || tasks.queues_by_client;
-    let mut work = vec![0_u128; tasks.classes.len()];
-    let mut heads = vec![false; tasks.classes.len()];
-    for other in &tasks.tasks {
-        for operation in &other.operations {
-            if let Work::Kernel { class, blocks, block_time, .. } = operation.work {
-                // What the class adds in a given time, but for a factor.
-                work[class] +=
-                    u128::from(blocks) * u128::from(block_time.as_ns()) * (1 << 40) / u128::from(other.period.max(1));
-                heads[class] |= all || other.highest <= level;
-            }
-        }
-    }
-    let mut order: Vec<usize> = (0..tasks.classes.len()).collect();
-    order.sort_by_key(|&class| std::cmp::Reverse(work[class]));
-    let many = vec![u64::MAX; tasks.classes.len()];
-    let first = weights.lowered(&order, &heads, &many);
-    order.reverse();
-    vec![first, weights.lowered(&order, &heads, &many)]
-}
-
 /// The lowest priority of what a job can have to wait for, itself included.
 fn lowest_level(tasks: &TaskSet, task: &Task) -> usize {
     let reached = task.reached.iter().flatten().map(|&other| tasks.tasks[other].lowest);
@@ -160,8 +138,7 @@ struct WorkInWindow<'a> {
     level: usize,
     /// By task: whether it is in S, so that the job can have to wait for what its jobs submit.
     is_reached: &'a [bool],
-    /// By class: the weight of a block.
-    v: &'a [u64],
+    v: &'a Choice,
     /// By task: R; `None`: not known.
     responses: &'a [Option<u64>],
     weights: &'a Weights<'a>,
@@ -182,6 +159,8 @@ struct Sums {
     own_turns: Vec<u128>,
     /// Of one more own job, on the chain.
     queued: u128,
+    /// By context: what it needs of its turns.
+    queued_turns: Vec<NeedOfTurns>,
     others: Vec<OtherJob>,
 }
 
@@ -189,8 +168,8 @@ struct Sums {
 struct OtherJob {
     task: usize,
     work: u128,
-    /// Whether it is below what the chain waits for.
-    is_lower: bool,
+    /// Of that, its copies if its kernels are below all that the chain waits for; `None`: they are not.
+    above: Option<u128>,
     /// By context: what it runs in turns of the chain's contexts.
     turns: Vec<(usize, NeedOfTurns)>,
 }
@@ -211,6 +190,13 @@ struct NeedOfTurns {
     n_p: u64,
     /// `B_p`, in 1 / [`ONE`] ns.
     b_p: u128,
+}
+
+/// What kernels of lower priorities do in a window; [`u128::MAX`]: not known.
+struct Lower {
+    work: u128,
+    /// By context of the chain: in its turns.
+    turns: Vec<u128>,
 }
 
 fn is_copy(one: &Operation) -> bool {
@@ -270,8 +256,10 @@ impl WorkInWindow<'_> {
         // Of q - 1 more jobs on the chain: C_o (1 - v_o) + g C v.
         let queued = sums.queued.checked_mul(u128::from(self.before()))?;
         // Of all operations of the own job: g C v, less C_k v_k.
-        for (need, own) in turns.iter_mut().zip(&sums.own_turns) {
-            need.b_p = need.b_p.checked_add(*own)?;
+        for ((need, own), queued) in turns.iter_mut().zip(&sums.own_turns).zip(&sums.queued_turns) {
+            let before = queued.b_p.checked_mul(u128::from(self.before()))?;
+            need.b_p = need.b_p.checked_add(*own)?.checked_add(before)?;
+            need.n_p = need.n_p.checked_add(queued.n_p.checked_mul(self.before())?)?;
         }
         chain.checked_add(queued)?.checked_add(sums.own - self.after_window(k, &sums.counted)?)
     }
@@ -282,11 +270,15 @@ impl WorkInWindow<'_> {
         // Of every other task j: ceil((w + R_j) / T_j) jobs, each with its g C v.
         let (others, lower) = self.other_jobs(w, sums, &mut turns)?;
         // Lower priorities add no more than they can have in the waits.
-        let lower = if lower == 0 || task.reached.is_some() {
-            lower
+        let in_waits = if lower.work == 0 || task.reached.is_some() {
+            u128::MAX
         } else {
-            lower.min(self.lower_in_waits(k, w, &sums.counted))
+            self.lower_in_waits(k, w, &sums.counted)
         };
+        for (need, lower) in turns.iter_mut().zip(lower.turns) {
+            need.b_p = need.b_p.checked_add(lower.min(in_waits))?;
+        }
+        let lower = lower.work.min(in_waits);
         // Contexts without a turn, and a core that more urgent hosts have.
         let lost = self.lost(&turns, w)?;
         let core = u128::from(self.tasks.higher(task, w, self.responses)?).checked_mul(u128::from(ONE))?;
@@ -300,20 +292,25 @@ impl WorkInWindow<'_> {
             return Some(Rc::clone(known));
         }
         let (mut own, mut queued, mut own_turns) = (0_u128, 0_u128, vec![0_u128; counted.of_chain.len()]);
+        let mut queued_turns = vec![NeedOfTurns::default(); counted.of_chain.len()];
         for operation in &self.own().operations {
             let one = self.g_c_v_counted(operation, &counted)?;
+            let on_chain = one.checked_add(self.c_1_v(operation))?;
             if self.needs_turns(&operation.work)
-                && let Some(context) = own_turns.get_mut(operation.process)
+                && let Some(context) = own_turns.get_mut(operation.context)
             {
                 *context = context.checked_add(one)?;
+                let need = &mut queued_turns[operation.context];
+                *need = NeedOfTurns { n_p: need.n_p + 1, b_p: need.b_p.checked_add(on_chain)? };
             }
-            own = own.checked_add(one)?.checked_add(self.keeps_channel(&operation.work))?;
-            queued = queued.checked_add(one)?.checked_add(self.c_1_v(&operation.work))?;
+            let channel = self.keeps_channel(operation);
+            own = own.checked_add(one)?.checked_add(channel)?;
+            queued = queued.checked_add(on_chain)?.checked_add(channel)?;
         }
         let others = (0..self.tasks.tasks.len()).filter(|task| *task != self.task);
         let mut others = others.map(|task| self.other_job(task, &counted)).collect::<Option<Vec<OtherJob>>>()?;
         others.retain(|other| other.work > 0 || !other.turns.is_empty());
-        let sums = Rc::new(Sums { counted, own, own_turns, queued, others });
+        let sums = Rc::new(Sums { counted, own, own_turns, queued, queued_turns, others });
         self.sums.borrow_mut().push(Rc::clone(&sums));
         Some(sums)
     }
@@ -321,30 +318,32 @@ impl WorkInWindow<'_> {
     /// g C v of a job of another task, and of one in S `C_o (1 - v_o)` as well.
     fn other_job(&self, task: usize, counted: &Counted) -> Option<OtherJob> {
         let (other, is_reached) = (&self.tasks.tasks[task], self.is_reached[task]);
-        let mut work = 0_u128;
+        let (mut work, mut copies) = (0_u128, 0_u128);
         let mut turns = vec![NeedOfTurns::default(); counted.of_chain.len()];
         for operation in &other.operations {
             let g_c_v = self.g_c_v_counted(operation, counted)?;
-            let mut one = g_c_v.checked_add(self.keeps_channel(&operation.work))?;
+            let mut one = g_c_v.checked_add(self.keeps_channel(operation))?;
             if is_reached && !operation.work.is_of_host() {
-                one = one.checked_add(self.c_1_v(&operation.work))?;
+                one = one.checked_add(self.c_1_v(operation))?;
             }
             work = work.checked_add(one)?;
+            copies = copies.checked_add(if is_copy(operation) { one } else { 0 })?;
             if self.needs_turns(&operation.work) && self.is_met(operation, counted) {
-                let need = &mut turns[operation.process];
+                let need = &mut turns[operation.context];
                 // What takes no time needs a turn all the same.
                 need.n_p += u64::from(is_reached);
-                let outside = if is_reached { self.c_1_v(&operation.work) } else { 0 };
+                let outside = if is_reached { self.c_1_v(operation) } else { 0 };
                 need.b_p = need.b_p.checked_add(g_c_v)?.checked_add(outside)?;
             }
         }
         let turns: Vec<(usize, NeedOfTurns)> =
             (0..).zip(turns).filter(|(_, need)| need.n_p > 0 || need.b_p > 0).collect();
-        // Copies know no priority, nor do channels, nor clients of MPS that have queues of their own.
-        let has_copy = counted.with_copies && other.operations.iter().any(is_copy);
+        // Copies know no priority, nor do channels, nor clients of MPS that have queues of their own; and copies that
+        // need turns are not told from kernels there.
         let by_priority = self.tasks.channels.is_none() && !self.tasks.queues_by_client;
-        let is_lower = other.highest > self.level && !has_copy && !is_reached && by_priority;
-        Some(OtherJob { task, work, is_lower, turns })
+        let are_apart = copies == 0 || !self.tasks.turns.as_ref().is_some_and(|turns| turns.with_copies);
+        let is_lower = other.highest > self.level && !is_reached && by_priority && are_apart;
+        Some(OtherJob { task, work, above: is_lower.then_some(copies), turns })
     }
 
     fn counted(&self, k: usize) -> Counted {
@@ -352,26 +351,32 @@ impl WorkInWindow<'_> {
             || self.chain(k).any(is_copy)
             || self.q > 1 && self.own().operations.iter().any(is_copy);
         let mut of_chain = Vec::new();
-        for one in self.chain(k).filter(|one| self.needs_turns(&one.work)) {
-            if of_chain.len() <= one.process {
-                of_chain.resize(one.process + 1, false);
+        let queued = self.own().operations.iter().filter(|_| self.q > 1);
+        for one in self.chain(k).chain(queued).filter(|one| self.is_apart(&one.work)) {
+            if of_chain.len() <= one.context {
+                of_chain.resize(one.context + 1, false);
             }
-            of_chain[one.process] = true;
+            of_chain[one.context] = true;
         }
         Counted { with_copies, of_chain }
     }
 
-    /// Whether an operation is of a context of the chain, or needs no turn.
+    /// Whether an operation is of a context of the chain, or is held by those of other contexts.
     fn is_met(&self, one: &Operation, counted: &Counted) -> bool {
-        !self.needs_turns(&one.work) || counted.of_chain.get(one.process) == Some(&true)
+        !self.is_apart(&one.work) || counted.of_chain.get(one.context) == Some(&true)
+    }
+
+    /// The weight of a block of an operation's class.
+    fn v(&self, one: &Operation, class: usize) -> u64 {
+        self.v.of(one.context, class)
     }
 
     /// g C v of an operation; of a copy its time, and of one that shares a link 2 ns more.
-    fn g_c_v(&self, work: &Work) -> Option<u128> {
-        match *work {
-            Work::Kernel { class, blocks, block_time, .. } => {
-                u128::from(blocks).checked_mul(u128::from(block_time.as_ns()))?.checked_mul(u128::from(self.v[class]))
-            }
+    fn g_c_v(&self, one: &Operation) -> Option<u128> {
+        match one.work {
+            Work::Kernel { class, blocks, block_time, .. } => u128::from(blocks)
+                .checked_mul(u128::from(block_time.as_ns()))?
+                .checked_mul(u128::from(self.v(one, class))),
             Work::Copy { worst, .. } => {
                 let loss = if self.tasks.linked { LINK_LOSS } else { 0 };
                 (u128::from(worst.as_ns()) + u128::from(loss)).checked_mul(u128::from(ONE))
@@ -383,37 +388,37 @@ impl WorkInWindow<'_> {
     /// The same, where the operation counts.
     fn g_c_v_counted(&self, one: &Operation, counted: &Counted) -> Option<u128> {
         let counts = (counted.with_copies || !is_copy(one)) && self.is_met(one, counted);
-        if counts { self.g_c_v(&one.work) } else { Some(0) }
+        if counts { self.g_c_v(one) } else { Some(0) }
     }
 
     /// `C_o (1 - v_o)` of an operation of the chain, of a copy 0, and what latencies add to either; all that a pause or
     /// work of the host lasts.
-    fn c_1_v(&self, work: &Work) -> u128 {
-        match *work {
+    fn c_1_v(&self, one: &Operation) -> u128 {
+        match one.work {
             Work::Kernel { class, block_time, .. } => {
-                u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.v[class])) + self.latency(work)
+                u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.v(one, class))) + self.latency(one)
             }
-            Work::Copy { .. } => self.latency(work),
+            Work::Copy { .. } => self.latency(one),
             Work::Pause(time) | Work::Busy(time) => u128::from(time.as_ns()) * u128::from(ONE),
             Work::Nothing => 0,
         }
     }
 
     /// Launch latency and kernel gap.
-    fn latency(&self, work: &Work) -> u128 {
-        let needs_engine = matches!(work, Work::Kernel { .. } | Work::Copy { .. });
+    fn latency(&self, one: &Operation) -> u128 {
+        let needs_engine = matches!(one.work, Work::Kernel { .. } | Work::Copy { .. });
         if needs_engine { u128::from(self.tasks.latency) * u128::from(ONE) } else { 0 }
     }
 
     /// `C_o` / N with N channels: for how long, shared among all of them, an operation may keep one although nothing
     /// waits for room on the SMs.
-    fn keeps_channel(&self, work: &Work) -> u128 {
+    fn keeps_channel(&self, one: &Operation) -> u128 {
         let Some(channels) = self.tasks.channels else { return 0 };
-        let time = match *work {
+        let time = match one.work {
             Work::Kernel { block_time, .. } => u128::from(block_time.as_ns()) * u128::from(ONE),
             Work::Copy { .. } | Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
         };
-        (time + self.latency(work)).div_ceil(u128::from(channels.max(1)))
+        (time + self.latency(one)).div_ceil(u128::from(channels.max(1)))
     }
 
     /// What the job can wait for before operation k, and k itself: with operations of others, all that they do.
@@ -425,6 +430,12 @@ impl WorkInWindow<'_> {
             None => Box::new(numbers(self.chains, k).map(|number| &task.operations[number])),
         };
         own.chain(others)
+    }
+
+    /// Whether operations of other contexts do not hold it, but for the turns that they have. All may have a channel.
+    fn is_apart(&self, work: &Work) -> bool {
+        let has_own_sms = self.tasks.contexts.is_some() && self.tasks.channels.is_none();
+        self.needs_turns(work) || has_own_sms && matches!(work, Work::Kernel { .. })
     }
 
     /// Whether an operation runs in turns of its context only.
@@ -444,12 +455,12 @@ impl WorkInWindow<'_> {
             let last = if is_all { task.operations.len() } else { 0 };
             let chain = (0..last).chain(numbers(self.chains, k).filter(|_| !is_all));
             for operation in chain.map(|number| &task.operations[number]).filter(|one| self.needs_turns(&one.work)) {
-                turns[operation.process].n_p += 1;
-                turns[operation.process].b_p += self.c_1_v(&operation.work);
+                turns[operation.context].n_p += 1;
+                turns[operation.context].b_p += self.c_1_v(operation);
             }
         }
-        let work_of_k = &task.operations[k].work;
-        let (of_k, latency_of_k) = (self.c_1_v(work_of_k), self.latency(work_of_k));
+        let of_k = &task.operations[k];
+        let (of_k, latency_of_k) = (self.c_1_v(of_k), self.latency(of_k));
         let outside = self.outside.get_or_init(|| self.outside());
         let with_k = if is_all { outside.last() } else { outside.get(k) }.copied().unwrap_or_default();
         if to_the_end { with_k } else { with_k - of_k + latency_of_k }
@@ -463,7 +474,7 @@ impl WorkInWindow<'_> {
                 Some(_) => outside.last().copied(),
                 None => operation.after.iter().map(|&before| outside[before]).max(),
             };
-            outside.push(before.unwrap_or_default() + self.c_1_v(&operation.work));
+            outside.push(before.unwrap_or_default() + self.c_1_v(operation));
         }
         outside
     }
@@ -473,7 +484,9 @@ impl WorkInWindow<'_> {
         let operation = &self.own().operations[k];
         Some(match operation.work {
             _ if self.is_to_the_end(k) => 0,
-            Work::Kernel { class, block_time, .. } => u128::from(block_time.as_ns()) * u128::from(self.v[class]),
+            Work::Kernel { class, block_time, .. } => {
+                u128::from(block_time.as_ns()) * u128::from(self.v(operation, class))
+            }
             Work::Copy { .. } => self.g_c_v_counted(operation, counted)?,
             Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
         })
@@ -481,21 +494,28 @@ impl WorkInWindow<'_> {
 
     /// What the jobs of all other tasks count that there can be in the window: of all that are not below what the chain
     /// waits for, and of those that are.
-    fn other_jobs(&self, w: u64, sums: &Sums, turns: &mut [NeedOfTurns]) -> Option<(u128, u128)> {
-        let (mut sum, mut lower) = (0_u128, 0_u128);
+    fn other_jobs(&self, w: u64, sums: &Sums, turns: &mut [NeedOfTurns]) -> Option<(u128, Lower)> {
+        let (mut sum, mut lower) = (0_u128, Lower { work: 0, turns: vec![0; turns.len()] });
         for other in &sums.others {
             // How many jobs of one that may be beyond its period there are is not known.
-            let jobs = self.tasks.tasks[other.task].jobs(w, self.responses[other.task]);
-            for &(context, one) in &other.turns {
-                let (jobs, need) = (jobs?, &mut turns[context]);
-                need.n_p = need.n_p.saturating_add(jobs.saturating_mul(one.n_p));
-                need.b_p = need.b_p.checked_add(one.b_p.checked_mul(u128::from(jobs))?)?;
-            }
-            let of_all = jobs.and_then(|jobs| other.work.checked_mul(u128::from(jobs)));
-            if other.is_lower {
-                lower = of_all.map_or(u128::MAX, |of_all| lower.saturating_add(of_all));
-            } else {
-                sum = sum.checked_add(of_all?)?;
+            let jobs = self.tasks.tasks[other.task].jobs(w, self.responses[other.task]).map(u128::from);
+            let of_all = |work: u128| if work == 0 { Some(0) } else { work.checked_mul(jobs?) };
+            let Some(above) = other.above else {
+                for &(context, one) in &other.turns {
+                    let need = &mut turns[context];
+                    let needed = u64::try_from(u128::from(one.n_p).checked_mul(jobs?)?).ok()?;
+                    need.n_p = need.n_p.checked_add(needed)?;
+                    need.b_p = need.b_p.checked_add(of_all(one.b_p)?)?;
+                }
+                sum = sum.checked_add(of_all(other.work)?)?;
+                continue;
+            };
+            sum = sum.checked_add(of_all(above)?)?;
+            // Of kernels that are below what the chain waits for, something else is known.
+            let most = |work: u128| of_all(work).unwrap_or(u128::MAX);
+            lower.work = lower.work.saturating_add(most(other.work - above));
+            for (context, one) in &other.turns {
+                lower.turns[*context] = lower.turns[*context].saturating_add(most(one.b_p));
             }
         }
         Some((sum, lower))
@@ -504,20 +524,22 @@ impl WorkInWindow<'_> {
     /// For how long the contexts of the chain have no turn although they have work.
     fn lost(&self, needs: &[NeedOfTurns], w: u64) -> Option<u128> {
         let Some(turns) = &self.tasks.turns else { return Some(0) };
-        // The work of each context q in the window: C (1 - v) + g C v of its operations.
-        let mut work_of: Vec<Option<u128>> = vec![Some(0); turns.contexts()];
+        // The operations of each context q in the window, and their work: C (1 - v) + g C v.
+        let mut loads = vec![Some(ContextLoad { operations: 0, work: 0 }); turns.contexts()];
         for (j, task) in self.tasks.tasks.iter().enumerate() {
-            let jobs = task.jobs(w, self.responses[j]).map(u128::from);
+            let jobs = if j == self.task { Some(self.q) } else { task.jobs(w, self.responses[j]) }.map(u128::from);
             for operation in task.operations.iter().filter(|one| self.needs_turns(&one.work)) {
-                let one = self.g_c_v(&operation.work)?.checked_add(self.c_1_v(&operation.work))?;
-                let all = jobs.and_then(|jobs| jobs.checked_mul(one)).map(|all| all.div_ceil(u128::from(ONE)));
-                let of_context = &mut work_of[operation.process];
-                *of_context = of_context.zip(all).and_then(|(one, other)| one.checked_add(other));
+                let one = self.g_c_v(operation)?.checked_add(self.c_1_v(operation))?;
+                let of_context = &mut loads[operation.context];
+                *of_context = of_context.zip(jobs).and_then(|(load, jobs)| {
+                    let work = load.work.checked_add(jobs.checked_mul(one)?.div_ceil(u128::from(ONE)))?;
+                    Some(ContextLoad { operations: load.operations.checked_add(jobs)?, work })
+                });
             }
         }
         let mut lost = 0_u128;
         for (p, &NeedOfTurns { n_p, b_p }) in needs.iter().enumerate().filter(|(_, need)| need.n_p > 0) {
-            lost = lost.checked_add(turns.lost(p, (n_p, b_p.div_ceil(u128::from(ONE))), &work_of)?)?;
+            lost = lost.checked_add(turns.lost(p, (n_p, b_p.div_ceil(u128::from(ONE))), &loads)?)?;
         }
         lost.checked_mul(u128::from(ONE))
     }
@@ -530,7 +552,7 @@ impl WorkInWindow<'_> {
             let jobs = other.jobs(w, self.responses[j]).unwrap_or(u64::MAX);
             for operation in other.operations.iter().filter(|one| self.is_met(one, counted)) {
                 if let Work::Kernel { class, blocks, block_time, .. } = operation.work {
-                    let blocks = (u64::from(blocks), block_time.as_ns(), self.v[class]);
+                    let blocks = (u64::from(blocks), block_time.as_ns(), self.v(operation, class));
                     lower.add(operation.stream, blocks, self.weights.resident(class), jobs);
                 }
             }

@@ -22,6 +22,14 @@ pub(in crate::analysis) enum Releases<'a> {
     Given,
 }
 
+impl Releases<'_> {
+    /// The jitter of some threads, if there is one.
+    pub(in crate::analysis) fn of(&self, threads: &[usize]) -> Option<Vec<Duration>> {
+        let Self::Sporadic(jitter) = self else { return None };
+        Some(threads.iter().map(|&thread| jitter.get(thread).copied().unwrap_or_default()).collect())
+    }
+}
+
 /// Host threads that do jobs together, mostly one. Jobs come at least a period apart, each released at most the jitter
 /// after it arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +72,29 @@ impl Task {
         // Others wait for what was launched before them, which nothing passes any more.
         let is_done = |(one, &end): (&Operation, &u64)| end < most || end == most && !has_no_length(&one.work);
         self.operations.iter().zip(ends).all(is_done)
+    }
+
+    /// Whether it has a copy.
+    pub(super) fn copies(&self) -> bool {
+        self.operations.iter().any(|operation| matches!(operation.work, Work::Copy { .. }))
+    }
+
+    /// The same where nothing is known but its copies: all else is work that lasts for whatever time. Its pauses are in
+    /// streams behind those of `threads` threads. `None`: it waits for others.
+    pub(super) fn as_copies(&self, threads: usize) -> Option<Self> {
+        if self.reached.is_some() {
+            return None;
+        }
+        let mut other = Self { members: Vec::new(), core: None, ..self.clone() };
+        for operation in &mut other.operations {
+            if operation.work.is_of_host() {
+                operation.stream += threads;
+            }
+            if !matches!(operation.work, Work::Copy { .. }) {
+                operation.work = Work::Busy(Duration::ZERO);
+            }
+        }
+        Some(other)
     }
 
     /// Whether its host sleeps or waits for others.
@@ -119,6 +150,9 @@ pub(in crate::analysis) struct TaskSet {
     pub(super) latency: u64,
     /// Contexts that take turns.
     pub(super) turns: Option<Turns>,
+    /// How many contexts there are, if each has turns, or SMs and EE queues, of its own: kernels of one do not hold
+    /// those of another.
+    pub(super) contexts: Option<usize>,
     /// Whether clients of MPS have EE queues of their own, so that a priority holds back kernels of its own client
     /// only.
     pub(super) queues_by_client: bool,
@@ -166,6 +200,7 @@ impl TaskSet {
         if with_channels && turns.is_some() {
             return Ok(Err(SporadicRefusal::Channels));
         }
+        let green = Some(scenario.catalogue.green_contexts().len()).filter(|number| *number > 0 && turns.is_none());
         let latency = device.launch_latency.as_ns().saturating_add(device.kernel_gap.as_ns());
         let tasks = Self {
             sms: u64::from(costs.sms),
@@ -180,19 +215,22 @@ impl TaskSet {
                 _ => u64::from(all),
             }),
             latency,
+            contexts: turns.as_ref().map(Turns::contexts).or(green),
             turns,
             queues_by_client: queues_by_client(scenario),
             is_sporadic: matches!(releases, Releases::Sporadic(_)),
         };
         let may_queue = tasks.is_plain();
-        Ok(tasks.with_tasks(scenario, &Described { scenario, demands: &demands, costs: &costs, may_queue }, releases))
+        let by_green = green.is_some();
+        let described = Described { scenario, demands: &demands, costs: &costs, may_queue, by_green };
+        Ok(tasks.with_tasks(scenario, &described, releases))
     }
 
     /// Whether nothing but room on the SMs, one order of all kernels and that of copies holds operations, beside stream
     /// order and hosts.
     pub(super) fn is_plain(&self) -> bool {
         let is_held = self.linked || self.channels.is_some() || self.queues_by_client;
-        !is_held && self.latency == 0 && self.turns.is_none()
+        !is_held && self.latency == 0 && self.contexts.is_none()
     }
 
     /// How long in `window` ns the core of `task` may be had by tasks that are more urgent \[ns\], if a job of each
@@ -296,14 +334,21 @@ struct Described<'a> {
     costs: &'a Costs,
     /// Whether nothing but SMs and copy engines holds an operation that is next in its stream.
     may_queue: bool,
+    /// Whether contexts are green ones.
+    by_green: bool,
 }
 
 impl Described<'_> {
     fn operation(&self, kind: OperationKind, stream: StreamId, classes: &mut Vec<Class>) -> Operation {
-        let &Self { scenario, demands, costs, .. } = self;
+        let &Self { scenario, demands, costs, by_green, .. } = self;
         let work = work_of(scenario, (demands, costs), (kind, stream), classes, |_| Duration::ZERO);
-        let (level, process) = (level_of(scenario, stream), scenario.streams()[stream.index()].process.index());
-        Operation { stream: stream.index(), level, process, member: 0, work, after: Vec::new() }
+        let spec = &scenario.streams()[stream.index()];
+        let context = match spec.green_context {
+            Some(green) if by_green => green.index(),
+            _ => spec.process.index(),
+        };
+        let level = level_of(scenario, stream);
+        Operation { stream: stream.index(), level, context, member: 0, work, after: Vec::new() }
     }
 
     fn program(
@@ -367,7 +412,7 @@ impl Described<'_> {
         if period > LONGEST || jitter > LONGEST {
             return Err(SporadicRefusal::TooLong);
         }
-        let Program { mut operations, work, .. } = program;
+        let Program { mut operations, work, is_closed, .. } = program;
         let core = OnCore::of(of(thread), thread, work[0]);
         // A host that has waited for its own operations only goes on when these have ended, which is known.
         let is_over = |operation: &Operation| operation.work == Work::Pause(Duration::ZERO) && group.threads.len() == 1;
@@ -376,11 +421,14 @@ impl Described<'_> {
             operations.pop();
         }
         let (highest, lowest) = levels(&operations);
-        // Whatever is launched in one stream, and waits for nothing else, goes on behind the job before it.
-        let is_one_stream = operations.iter().all(|one| !one.work.is_of_host() && one.stream == operations[0].stream);
-        let queues = group.period.is_some() && reached.is_none() && core.is_none() && group.threads.len() == 1;
+        // Whatever is launched in one stream, and waits for nothing else, goes on behind the job before it; so does all
+        // that a host does that has waited for all of it at the end of a job.
+        let is_one_stream =
+            || operations.iter().all(|one| !one.work.is_of_host() && one.stream == operations[0].stream);
+        let is_in_order = is_closed[0] || core.is_none() && self.may_queue && is_one_stream();
+        let queues = group.period.is_some() && reached.is_none() && group.threads.len() == 1;
         // With a jitter of a period, a job might be released before the one that came before it.
-        let queues = queues && is_one_stream && jitter < period && self.may_queue;
+        let queues = queues && is_in_order && jitter < period;
         let most_queued = if queues { MOST_QUEUED } else { 1 };
         Ok(Task {
             label: label(),

@@ -253,8 +253,8 @@ impl Maker<'_> {
         after.sort_unstable();
         after.dedup();
         let stream = self.scenario.streams().len() + thread.number;
-        let process = self.scenario.threads[thread.number].process.index();
-        self.add(Operation { stream, level: 0, process, member: owner, work, after })
+        let context = self.scenario.threads[thread.number].process.index();
+        self.add(Operation { stream, level: 0, context, member: owner, work, after })
     }
 
     fn add(&mut self, operation: Operation) -> usize {

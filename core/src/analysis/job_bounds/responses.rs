@@ -10,6 +10,7 @@
 //!   what more urgent hosts have of its core;
 //! - on **one processor without preemption** the analysis of Davis, Burns, Bril and Lukkien, which is exact.
 
+use super::Side;
 use super::by_work::{ByWork, least_fixed_point};
 use super::model::{Task, TaskSet, levels};
 use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
@@ -24,9 +25,12 @@ const MOST_EXPLORED: usize = 24;
 
 /// By when each operation and pause of every task's jobs has ended, from the arrival of a job \[ns\]; `None`: it may
 /// take longer than is allowed. Bounds hold of the tasks that have one, whatever the others do.
-pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> {
+///
+/// Of what has SMs of its own, and shares nothing but copy engines, `sides` have bounds by orders of dispatch, too.
+pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>, sides: &[Side]) -> Vec<Option<Ends>> {
     let work = ByWork::new(tasks, weights);
     let parts: Vec<Option<Parts>> = tasks.tasks.iter().map(Parts::of).collect();
+    let sides: Vec<Explored<'_>> = sides.iter().map(Explored::new).collect();
     let mut explorations = MOST_EXPLORED * tasks.tasks.len();
     let explored = fixed_point(tasks, |task, responses| {
         let by_work = work.ends(task, responses);
@@ -39,9 +43,10 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
             return by_work;
         }
         explorations -= 1;
-        let by_orders = match &parts[task] {
-            Some(parts) => parts.ends(tasks, weights, task, responses),
-            None => ends_by_orders(tasks, weights, task, responses),
+        let by_orders = match (sides.iter().find_map(|side| side.ends(task, responses)), &parts[task]) {
+            (Some(of_side), _) => of_side,
+            (None, Some(parts)) => parts.ends(tasks, weights, task, responses),
+            (None, None) => ends_by_orders(tasks, weights, task, responses),
         };
         smaller(by_orders.filter(|ends| tasks.tasks[task].is_done_within(most_alone, ends)), by_work)
     });
@@ -50,6 +55,31 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>) -> Vec<Option<Ends>> 
     }
     let by_work = fixed_point(tasks, |task, responses| work.ends(task, responses));
     explored.into_iter().zip(by_work).map(|(one, other)| smaller(one, other)).collect()
+}
+
+/// A side with what its explorations need.
+struct Explored<'a> {
+    side: &'a Side,
+    weights: Weights<'a>,
+    parts: Vec<Option<Parts>>,
+}
+
+impl<'a> Explored<'a> {
+    fn new(side: &'a Side) -> Self {
+        let weights = Weights::new(&side.device, &side.tasks.classes);
+        Self { side, weights, parts: side.tasks.tasks.iter().map(Parts::of).collect() }
+    }
+
+    /// The bound by orders of dispatch on a task, with `responses` of all; `None`: it is not of this side.
+    fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Option<Ends>> {
+        let Side { tasks, of, own, .. } = self.side;
+        let place = of[..*own].iter().position(|&of| of == task)?;
+        let responses: Vec<Option<u64>> = of.iter().map(|&of| responses.get(of).copied().flatten()).collect();
+        Some(match &self.parts[place] {
+            Some(parts) => parts.ends(tasks, &self.weights, place, &responses),
+            None => ends_by_orders(tasks, &self.weights, place, &responses),
+        })
+    }
 }
 
 /// The least responses of which each is no less than what `ends` says by all, without those that are beyond their

@@ -305,8 +305,8 @@ pub(in crate::analysis) struct Operation {
     pub(in crate::analysis) stream: usize,
     /// Its EE queue, 0 is the highest priority.
     pub(in crate::analysis) level: usize,
-    /// The process in whose context it runs.
-    pub(in crate::analysis) process: usize,
+    /// The context in which it runs, if several have turns, or SMs and EE queues, of their own.
+    pub(in crate::analysis) context: usize,
     /// Whose it is among the threads that do the job.
     pub(in crate::analysis) member: usize,
     /// What it does.

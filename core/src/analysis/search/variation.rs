@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rand::{Rng, RngExt};
 
+use super::early_ends::EarlyEnd;
 use super::orders::Orders;
 use super::orders::{changed_choices, drawn_choices};
 use crate::analysis::safe_bound::{BlockTimes, BoundOptions};
@@ -15,6 +16,9 @@ use crate::workload::{BlockTime, CheckedKernel, CopyId, KernelId, OperationKind,
 
 /// Kernels of more blocks get one time for all of them.
 const MOST_OWN_TIMES: u32 = 64;
+
+/// Kernels of more blocks have no blocks that are cut one by one.
+const MOST_CUT: u32 = 1_024;
 
 /// Blocks of all kernels above which none of more than its share gets times that differ between its blocks: each of
 /// these is simulated by itself, and its time is held.
@@ -244,6 +248,28 @@ impl Freedom {
             self.place(&mut mutant, numbers);
         }
         mutant
+    }
+
+    /// The same with some blocks that end earlier, as far as they may.
+    pub(super) fn ending_early(&self, variation: &Variation, blocks: &[EarlyEnd]) -> Variation {
+        let mut changed = variation.clone();
+        for &EarlyEnd { kernel, block, ns } in blocks {
+            let Some(&(_, longest, count)) = self.kernels.get(kernel) else { continue };
+            if count > MOST_CUT || block >= count as usize {
+                continue;
+            }
+            let time = |block: u32| match &changed.kernels[kernel] {
+                Times::AsStated => longest,
+                Times::All(ns) => *ns,
+                Times::LastEndsLast(ns) if block + 1 < count => ns.saturating_sub(1),
+                Times::LastEndsLast(ns) => *ns,
+                Times::Each(each) => each.get(block as usize).map_or(longest, |time| time.as_ns()),
+            };
+            let mut each: Vec<Duration> = (0..count).map(|block| Duration::from_ns(time(block))).collect();
+            each[block] = each[block].min(Duration::from_ns(ns));
+            changed.kernels[kernel] = Times::Each(each.into());
+        }
+        changed
     }
 
     fn place(&self, variation: &mut Variation, numbers: &mut impl Rng) {

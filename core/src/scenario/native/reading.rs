@@ -191,8 +191,8 @@ impl<'a> Reading<'a, '_> {
         self.nodes.push(node);
         if thread.jitter > Duration::ZERO {
             self.builder.note(format!(
-                "the jitter of {:?}, up to {}, is not simulated: releases are exactly periodic; `gpusched analyze \
-                 --sporadic` counts it",
+                "the jitter of {:?}, up to {}, is not simulated: releases are exactly periodic; `gpusched analyze` counts \
+                 it",
                 thread.label, thread.jitter
             ));
         }

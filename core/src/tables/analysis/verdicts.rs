@@ -10,7 +10,7 @@ use crate::analysis::{
 };
 use crate::broken_bound::BrokenBound;
 use crate::effort::Progress;
-use crate::formats::{Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
+use crate::formats::{CellOf, Column, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields};
 use crate::json::JsonError;
 use crate::run::ChainDelay;
 use crate::scenario::ModelDemands;
@@ -26,7 +26,7 @@ pub(super) fn job_columns<'a>() -> [Column<&'a JobVerdict>; 9] {
         Column::new("released_ns", "released", |row| row.released_ns.into()),
         Column::data("worst_found_ns", |row| row.worst_found_ns.into()),
         Column::table("worst found", |row: &&JobVerdict| row.worst_found().into()),
-        Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
+        Column::new("bound_ns", "bound", |row| CellOf::at_most(row.bound_ns)),
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("verdict", "verdict", |row: &&JobVerdict| row.verdict.map(Verdict::name).into()).left(),
         Column::data("order", |row: &&JobVerdict| row.order.name().into()),
@@ -42,7 +42,7 @@ pub(super) fn stream_columns<'a>() -> [Column<&'a SporadicVerdict>; 9] {
             known_jitter(row).map_or_else(|| "unknown".into(), |jitter| jitter.to_string().into())
         }),
         Column::new("worst_found_ns", "worst found", |row| row.worst_found_ns.into()),
-        Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
+        Column::new("bound_ns", "bound", |row| CellOf::at_most(row.bound_ns)),
         Column::new("deadline_ns", "deadline", |row| row.deadline_ns.into()),
         Column::new("verdict", "verdict", |row: &&SporadicVerdict| row.verdict.map(Verdict::name).into()).left(),
         Column::data("order", |row: &&SporadicVerdict| row.order.name().into()),
@@ -60,7 +60,7 @@ fn requirement_columns<'a>() -> [Column<&'a RequirementVerdict>; 6] {
         Column::table("of", |row: &&RequirementVerdict| row.target.as_str().into()).left(),
         Column::table("at most", |row| row.limit_ns.into()),
         Column::table("worst found", |row| row.worst_found_ns.into()),
-        Column::table("bound", |row| row.bound_ns.into()),
+        Column::table("bound", |row| CellOf::at_most(row.bound_ns)),
         Column::table("verdict", |row: &&RequirementVerdict| row.verdict.map_or(NOT_ON_GPU, Verdict::name).into())
             .left(),
     ]
@@ -107,21 +107,42 @@ fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 7] {
         // No bound if one of its jobs has none.
         Column::table("bound", |jobs: &&[JobVerdict]| {
             let longest = jobs.iter().try_fold(None, |longest, job| Some(longest.max(Some(job.bound_ns?))));
-            longest.flatten().into()
+            CellOf::at_most(longest.flatten())
         }),
     ]
 }
 
-/// The verdicts on jobs as a table, of many jobs also those of their streams, and how many there are of each kind.
+/// The jobs of each stream together.
+fn streams(jobs: &[JobVerdict]) -> impl Iterator<Item = &[JobVerdict]> {
+    jobs.chunk_by(|one, next| one.thread == next.thread)
+}
+
+/// Whether jobs are so many that those of each stream are told together first.
+fn are_many(jobs: &[JobVerdict]) -> bool {
+    jobs.len() > AT_A_GLANCE && streams(jobs).any(|jobs| jobs.len() > 1)
+}
+
+/// The verdicts on jobs as a table, of many jobs on those of each stream together, and how many there are of each kind.
 pub(super) fn add_jobs(page: &mut Page, jobs: &[JobVerdict]) {
-    let listed_by = format!("{} {}", option("verdicts"), formats(&["csv"]));
-    page.first_rows(MAX_ROWS, &job_columns(), jobs, " jobs", &listed_by);
-    let streams = || jobs.chunk_by(|one, next| one.thread == next.thread);
-    if jobs.len() > AT_A_GLANCE && streams().any(|jobs| jobs.len() > 1) {
-        page.blank();
-        page.trimmed_table(&by_stream_columns(), streams());
+    if are_many(jobs) {
+        page.trimmed_table(&by_stream_columns(), streams(jobs));
+    } else {
+        add_each_job(page, jobs);
     }
     page.line(&counts(DEADLINES.0, DEADLINES.1, jobs.iter().map(|job| (job.verdict, job.order))));
+}
+
+fn add_each_job(page: &mut Page, jobs: &[JobVerdict]) {
+    let listed_by = format!("{} {}", option("verdicts"), formats(&["csv"]));
+    page.first_rows(MAX_ROWS, &job_columns(), jobs, " jobs", &listed_by);
+}
+
+/// The verdicts on many jobs one by one, behind all that sums them up.
+pub(super) fn add_many_jobs(page: &mut Page, jobs: &[JobVerdict]) {
+    if are_many(jobs) {
+        page.blank();
+        add_each_job(page, jobs);
+    }
 }
 
 /// The verdicts on sporadic streams as a table, and how many there are of each kind.
@@ -183,7 +204,7 @@ impl RequirementVerdict {
     }
 }
 
-fn chain_columns<'a>() -> [Column<&'a ChainVerdict>; 12] {
+fn chain_columns<'a>() -> [Column<&'a ChainVerdict>; 13] {
     [
         Column::new("chain", "chain", |row: &&ChainVerdict| row.chain.as_str().into()).left(),
         Column::new("measure", "measure", |row: &&ChainVerdict| row.measure.name().into()).left(),
@@ -191,7 +212,8 @@ fn chain_columns<'a>() -> [Column<&'a ChainVerdict>; 12] {
         Column::table("worst found", |row: &&ChainVerdict| {
             row.worst_found_ns.map(|found| ChainDelay::known_length(found, row.is_cut)).into()
         }),
-        Column::new("bound_ns", "bound", |row| row.bound_ns.into()),
+        Column::new("bound_ns", "bound", |row| CellOf::at_most(row.bound_ns)),
+        Column::new("unphased_bound_ns", "any phases", |row| CellOf::at_most(row.unphased_bound_ns)),
         Column::new("limit_ns", "at most", |row| row.limit_ns.into()),
         Column::new("verdict", "verdict", |row: &&ChainVerdict| row.verdict.map(Verdict::name).into()).left(),
         Column::data("order", |row: &&ChainVerdict| row.order.name().into()),

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 
-use crate::formats::{Column, write_csv};
+use crate::formats::{CellOf, Column, write_csv};
 use crate::run::{Jobs, KernelSummary, Responses, RunPiece, Summary};
 use crate::scenario::{KernelLaunch, Scenario};
 use crate::time::{Duration, Instant};
@@ -315,6 +315,6 @@ pub(crate) fn response_columns<'a>() -> [Column<Responses<'a>>; 11] {
 }
 
 pub(crate) fn bounded_response_columns<'a>() -> Vec<Column<Responses<'a>>> {
-    let bound = Column::new("bound_ns", "bound", |row: &Responses<'_>| row.bound_ns.into());
+    let bound = Column::new("bound_ns", "bound", |row: &Responses<'_>| CellOf::at_most(row.bound_ns));
     response_columns().into_iter().chain([bound]).collect()
 }
