@@ -12,6 +12,7 @@ use gpusched::workload::Placement;
 use crate::common::tx2;
 
 mod clients;
+mod degrading;
 mod endless;
 mod gaps;
 mod global;

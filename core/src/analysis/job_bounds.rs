@@ -87,9 +87,8 @@ pub(super) fn job_bounds_of_sides(
     };
     let mut known = Vec::with_capacity(sides.len());
     for (alone, own) in sides {
-        let jitter = releases.of(own);
-        let releases = jitter.as_deref().map_or(Releases::Given, Releases::Sporadic);
-        known.extend(Side::new(&tasks, (alone, own), releases)?);
+        let jitter = releases.jitter_of(own);
+        known.extend(Side::new(&tasks, (alone, own), releases.with_jitter(&jitter))?);
     }
     Ok(Ok(bounds_of(scenario, &tasks, &known)))
 }

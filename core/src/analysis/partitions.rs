@@ -256,8 +256,8 @@ pub(super) fn job_bounds_of(
     let Some(partitions) = partitions(scenario) else { return together(scenario, releases) };
     let mut all = JobBounds { responses: vec![None; scenario.threads.len()], refusal: None };
     for Partition { threads, alone, .. } in partitions {
-        let jitter = releases.of(&threads);
-        let releases = jitter.as_deref().map_or(Releases::Given, Releases::Sporadic);
+        let jitter = releases.jitter_of(&threads);
+        let releases = releases.with_jitter(&jitter);
         let bounds = match &alone {
             Some(alone) => together(alone, releases)?,
             None => Err(shared(scenario, &threads)),

@@ -266,7 +266,7 @@ fn any_responses(
         [] if scenario.chains.is_empty() => return None,
         [] if !bounds.responses.is_empty() => return Some((bounds.responses.clone(), None)),
         [] => Releases::Given,
-        jitter => Releases::Sporadic(jitter),
+        jitter => Releases::Late(jitter),
     };
     let refused = |reason, is_partial| Some(BoundRefusal::Jobs { reason, is_partial });
     Some(match effort::in_part(|| job_bounds_of(scenario, releases)) {

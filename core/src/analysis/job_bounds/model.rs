@@ -18,15 +18,33 @@ use crate::workload::{OperationKind, StreamId};
 pub(in crate::analysis) enum Releases<'a> {
     /// A period or more apart, and released up to the jitter of the thread later; missing ones are 0.
     Sporadic(&'a [Duration]),
+    /// As the scenario states, but for up to the jitter of the thread later.
+    Late(&'a [Duration]),
     /// As the scenario states.
     Given,
 }
 
 impl Releases<'_> {
-    /// The jitter of some threads, if there is one.
-    pub(in crate::analysis) fn of(&self, threads: &[usize]) -> Option<Vec<Duration>> {
-        let Self::Sporadic(jitter) = self else { return None };
-        Some(threads.iter().map(|&thread| jitter.get(thread).copied().unwrap_or_default()).collect())
+    /// By thread; missing ones are 0.
+    fn jitter(&self) -> &[Duration] {
+        match self {
+            Self::Sporadic(jitter) | Self::Late(jitter) => jitter,
+            Self::Given => &[],
+        }
+    }
+
+    /// The jitter of some threads.
+    pub(in crate::analysis) fn jitter_of(&self, threads: &[usize]) -> Vec<Duration> {
+        threads.iter().map(|&thread| self.jitter().get(thread).copied().unwrap_or_default()).collect()
+    }
+
+    /// The same with another jitter.
+    pub(in crate::analysis) const fn with_jitter<'a>(&self, jitter: &'a [Duration]) -> Releases<'a> {
+        match self {
+            Self::Sporadic(_) => Releases::Sporadic(jitter),
+            Self::Late(_) => Releases::Late(jitter),
+            Self::Given => Releases::Given,
+        }
     }
 }
 
@@ -254,7 +272,7 @@ impl TaskSet {
         described: &Described<'_>,
         releases: Releases<'_>,
     ) -> Result<Self, SporadicRefusal> {
-        let groups = groups(scenario, self.is_sporadic)?;
+        let groups = groups(scenario, self.is_sporadic, matches!(releases, Releases::Late(_)))?;
         let members: Vec<Vec<usize>> = groups.iter().map(|group| group.threads.clone()).collect();
         let mut known = std::mem::take(&mut self.classes);
         for (group, reached) in groups.into_iter().zip(reached(scenario, &members)) {
@@ -267,7 +285,7 @@ impl TaskSet {
 }
 
 /// Threads that meet at barriers do one job together, others one each.
-fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, SporadicRefusal> {
+fn groups(scenario: &Scenario, is_sporadic: bool, are_late: bool) -> Result<Vec<Group>, SporadicRefusal> {
     let mut groups: Vec<Group> = Vec::new();
     let mut barriers: Vec<(BarrierId, usize)> = Vec::new();
     for (number, thread) in scenario.threads.iter().enumerate() {
@@ -284,7 +302,7 @@ fn groups(scenario: &Scenario, is_sporadic: bool) -> Result<Vec<Group>, Sporadic
         if thread.core.is_some() && meets_anywhere() {
             return Err(SporadicRefusal::CoreAtBarrier { thread: label() });
         }
-        if meets && (is_sporadic || thread.may_end_early() || thread.never_runs()) {
+        if meets && (is_sporadic || are_late || thread.may_end_early() || thread.never_runs()) {
             return refuse;
         }
         let group = match thread.period {
@@ -404,10 +422,7 @@ impl Described<'_> {
                 return Err(SporadicRefusal::Unpaced { thread: label() });
             }
         }
-        let jitter = match releases {
-            Releases::Sporadic(jitter) => jitter.get(thread).map_or(0, |jitter| jitter.as_ns()),
-            Releases::Given => 0,
-        };
+        let jitter = releases.jitter().get(thread).map_or(0, |jitter| jitter.as_ns());
         let period = period.unwrap_or(LONGEST);
         if period > LONGEST || jitter > LONGEST {
             return Err(SporadicRefusal::TooLong);
