@@ -64,6 +64,18 @@ fn us(time: u64) -> String {
     format!("{time} us")
 }
 
+/// The same with releases half as late, and the rest as jitter.
+fn stated_early(mut file: Value) -> Value {
+    for list in ["hosts", "streams"] {
+        for thread in file[list].as_array_mut().into_iter().flatten().filter(|thread| thread["period"].is_string()) {
+            let release = thread["release"].as_str().and_then(|release| release.strip_suffix(" us")).unwrap_or("0");
+            let release: u64 = release.parse().expect("a number");
+            (thread["release"], thread["jitter"]) = (us(release - release / 2).into(), us(release / 2).into());
+        }
+    }
+    file
+}
+
 /// A run of one phasing is not above the bound on that phasing; bound / run of both measures.
 fn ratios_of_phasing(shape: &Phased, releases_us: &[u64]) -> Result<Vec<f64>, TestCaseError> {
     let mut file = (shape.file)(releases_us);
@@ -81,6 +93,15 @@ fn ratios_of_phasing(shape: &Phased, releases_us: &[u64]) -> Result<Vec<f64>, Te
     let scenario = read(&file);
     let rows = judged(&scenario, 1).1.rows;
     let found = of_run(&scenario)?;
+    for (row, found) in rows.iter().zip(&found) {
+        let unphased = row.unphased_bound_ns.map(Duration::as_ns);
+        prop_assert!(unphased >= *found, "{releases_us:?}: {found:?} is above any phases of {row:?}");
+    }
+    // Jobs that are stated to come half as late, and may be as late as this, are in this run.
+    for row in judged(&read(&stated_early(file)), 1).1.rows.iter().zip(&found) {
+        let (late, found) = (row.0.bound_ns.map(Duration::as_ns), row.1);
+        prop_assert!(late.is_none_or(|late| *found <= Some(late)), "{releases_us:?}: {found:?} is above {row:?}");
+    }
     let mut ratios = Vec::new();
     for (row, found) in rows.iter().zip(found) {
         let (bound, found) = (row.bound_ns.map(Duration::as_ns), found.expect("there are outputs"));

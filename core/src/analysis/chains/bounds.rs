@@ -248,7 +248,8 @@ impl<'a> ChainBounds<'a> {
         let horizon = self.scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
         let first = self.jobs.partition_point(|job| job.thread < link.thread);
         let jobs = self.jobs[first..].iter().take_while(|job| job.thread == link.thread);
-        let sleeps = only_sleep(thread);
+        // From where it is stated to come.
+        let sleeps = only_sleep(thread).and_then(|sleeps| sleeps.checked_add(thread.jitter));
         // What only sleeps has done so in the run; of what did not begin there nothing is known. One job may be
         // released when the run ends.
         let most = if sleeps.is_some() { u64::MAX } else { jobs.clone().count() as u64 + 1 };
