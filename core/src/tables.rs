@@ -15,6 +15,7 @@ use crate::time::Duration;
 use crate::trace::Rule;
 pub use analysis::largest_grid::LargestGridReport;
 pub use analysis::progress::ProgressReport;
+pub use analysis::safety::SafetyReport;
 pub use analysis::verdicts::{JobSetReport, LadderReport};
 pub use analysis::{AnalysisReport, BoundedResponses, SporadicReport};
 pub use device_table::{DeviceReport, DevicesReport, OccupancyDocument};

@@ -1,6 +1,7 @@
 //! `gpusched analyze`, and its options of the search for runs that miss deadlines.
 
 mod largest_grid;
+mod safety;
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -32,6 +33,7 @@ use super::several::{self, Part};
 use super::written::{write_bytes, write_whole};
 use super::{Answer, ending, input};
 use largest_grid::LargestGridOptions;
+use safety::SafetyOptions;
 
 /// Operations whose simulation takes some milliseconds.
 const MANY_OPERATIONS: u64 = 4_096;
@@ -96,6 +98,8 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "FILE", conflicts_with = "ladder")]
     certificate: Option<PathBuf>,
     #[command(flatten)]
+    safety: SafetyOptions,
+    #[command(flatten)]
     runnable_times: RunnableTimesOption,
     /// Processors on which a set of jobs runs, a CSV file of np-schedulability-analysis
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_024))]
@@ -142,6 +146,7 @@ impl Analyze {
             ("--runnable-times", runnable_times.is_some()),
             ("--witness", self.search.witness.as_deref().is_some()),
             ("--certificate", self.certificate.is_some()),
+            ("--report", self.safety.is_given()),
         ])?;
         if self.largest_grid.is_given() {
             let scenarios = files.paths.iter().map(|path| run.read_before_changes(path));
@@ -280,9 +285,13 @@ impl Analyze {
                 (verdicts.witness(number), format!("job {} of {} misses its deadline", job.job, job.stream))
             })?,
         }
-        if let Some((path, operations)) = self.certificate.as_deref().zip(operations) {
-            write_certificate(path, &Certificate::new(&report.analysis, &operations, &verdicts.jobs), note)?;
-        }
+        let certificate = self.certificate.as_deref().zip(operations).map(|(path, operations)| {
+            let certificate = Certificate::new(&report.analysis, &operations, &verdicts.jobs);
+            write_certificate(path, &certificate, note).map(|()| (path, certificate))
+        });
+        let certificate = certificate.transpose()?;
+        let certificate = certificate.as_ref().map(|(path, certificate)| (*path, certificate));
+        self.safety.write(&report, certificate, note)?;
         part.print(&report, out)?;
         part.done_with(report);
         Ok(answer)

@@ -47,11 +47,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 12561),
+    ("core/analysis", 12570),
     ("core/replay", 406),
     ("core/probe", 698),
-    ("core/formats", 1260),
-    ("core/tables", 2713),
+    ("core/formats", 1273),
+    ("core/tables", 2889),
     ("core/pictures", 7064),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 174),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5611),
+    ("src/cli", 5661),
 ];
 
 /// Of all rooms.
-const LINES: usize = 90_158;
+const LINES: usize = 90_406;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 541;
+const FILES: usize = 543;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

@@ -123,6 +123,7 @@ mod residents;
 mod rtss_2017;
 mod rules;
 mod runnable;
+mod safety_report;
 mod schema;
 mod segments;
 mod several_scenarios;

@@ -66,6 +66,21 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// A title, the highest of level 1.
+    pub(crate) fn heading(&mut self, level: usize, text: &str) {
+        match self.style {
+            TableStyle::Plain | TableStyle::Parts => {
+                self.blank();
+                self.line(text);
+            }
+            TableStyle::Markdown => {
+                self.blank();
+                self.text.extend([&"#".repeat(level), " ", &escaped_line(text), "\n\n"]);
+            }
+            TableStyle::Html => self.text.push_str(&format!("<h{level}>{}</h{level}>\n", escaped_html(text))),
+        }
+    }
+
     /// An entry of a list.
     #[doc(hidden)]
     pub fn item(&mut self, text: &str) {

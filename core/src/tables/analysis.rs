@@ -3,6 +3,7 @@
 pub(super) mod largest_grid;
 pub(super) mod merged_sm;
 pub(super) mod progress;
+pub(super) mod safety;
 pub(super) mod verdicts;
 
 use std::collections::BTreeMap;

@@ -91,7 +91,7 @@ pub(super) fn counts(what: &str, without: &str, all: impl Iterator<Item = (Optio
 const AT_A_GLANCE: usize = 20;
 
 /// The verdicts on the jobs of each stream together, in the order of the jobs.
-fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 7] {
+fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 8] {
     fn count(jobs: &[JobVerdict], wanted: Verdict) -> usize {
         jobs.iter().filter(|job| job.verdict == Some(wanted)).count()
     }
@@ -109,6 +109,7 @@ fn by_stream_columns<'a>() -> [Column<&'a [JobVerdict]>; 7] {
             let longest = jobs.iter().try_fold(None, |longest, job| Some(longest.max(Some(job.bound_ns?))));
             CellOf::at_most(longest.flatten())
         }),
+        Column::table("deadline", |jobs: &&[JobVerdict]| jobs.first().and_then(|job| job.deadline_ns).into()),
     ]
 }
 
@@ -125,11 +126,20 @@ fn are_many(jobs: &[JobVerdict]) -> bool {
 /// The verdicts on jobs as a table, of many jobs on those of each stream together, and how many there are of each kind.
 pub(super) fn add_jobs(page: &mut Page, jobs: &[JobVerdict]) {
     if are_many(jobs) {
-        page.trimmed_table(&by_stream_columns(), streams(jobs));
-    } else {
-        add_each_job(page, jobs);
+        return add_verdicts(page, jobs);
     }
+    add_each_job(page, jobs);
+    add_counts(page, jobs);
+}
+
+fn add_counts(page: &mut Page, jobs: &[JobVerdict]) {
     page.line(&counts(DEADLINES.0, DEADLINES.1, jobs.iter().map(|job| (job.verdict, job.order))));
+}
+
+/// Of each stream what is known of all its jobs, and how many there are of each kind.
+pub(super) fn add_verdicts(page: &mut Page, jobs: &[JobVerdict]) {
+    page.trimmed_table(&by_stream_columns(), streams(jobs));
+    add_counts(page, jobs);
 }
 
 fn add_each_job(page: &mut Page, jobs: &[JobVerdict]) {
