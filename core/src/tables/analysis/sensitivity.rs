@@ -106,7 +106,10 @@ pub(super) fn add_sensitivity(page: &mut Page, sensitivity: &Sensitivity) {
             let (what, name, breaks) = (first.work.name(), &first.name, first.verdicts.join("; "));
             page.line(&format!("breaks first by itself: {what} {name}, above {}: {breaks}", first.factor_in_words()));
         }
-        page.line("may take: with all of these times so much as long, or each shorter, all that is proven is proven");
+        page.line(
+            "may take: with all of these times so much as long, or any of them shorter, all that is proven holds",
+        );
+        page.line("longer breaks: what is not proven any more with times 0.001 longer, though it need not be late");
     }
     if is_open {
         page.blank();
@@ -128,7 +131,7 @@ pub(super) fn add_sensitivity(page: &mut Page, sensitivity: &Sensitivity) {
             ));
         }
         if !found.is_empty() {
-            page.line("proven at: with all of these times so much as long, or each shorter, it is proven");
+            page.line("proven at: with all of these times so much as long, or any of them shorter, it is proven");
         }
     }
 }
