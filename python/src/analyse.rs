@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, judge_progress, launch_orders, merged_scenario};
-use gpusched::effort::Progress;
 use gpusched::draw::PictureOptions;
+use gpusched::effort::Progress;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
 use gpusched::pictures::{HtmlRun, HtmlTimeline, sensitivity_chart};
 use gpusched::run::Summary;
@@ -58,7 +58,8 @@ pub(crate) fn analyze(
     }
     if progress && (steps || sporadic || ladder || slack || sensitivity || order.is_some() || search.is_some()) {
         return refused(
-            "progress is of all times and orders: leave out search, steps, sporadic, order, ladder, slack and sensitivity",
+            "progress is of all times and orders: leave out search, steps, sporadic, order, ladder, slack and \
+             sensitivity",
         );
     }
     if jitter.is_some() && !sporadic {

@@ -87,8 +87,8 @@ pub(crate) struct Analyze {
     /// what is found by then
     #[arg(long, conflicts_with_all = ["sporadic", "ladder"])]
     sensitivity: bool,
-    /// Draw what --sensitivity finds: for each time a bar from x1 to its factor, the smallest first [.svg, .png, .tex or
-    /// .pdf]
+    /// Draw what --sensitivity finds: for each time a bar from x1 to its factor, the smallest first [.svg, .png, .tex
+    /// or .pdf]
     #[arg(long, value_name = "FILE", requires = "sensitivity", help_heading = "Figure")]
     figure: Option<PathBuf>,
     #[command(flatten)]

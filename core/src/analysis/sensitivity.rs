@@ -1,5 +1,5 @@
-//! **Slack and sensitivity**: by which factor the times of kernels, copies, CPU work and jobs may grow while all that is
-//! proven stays proven, and how much shorter they have to be for what is not.
+//! **Slack and sensitivity**: by which factor the times of kernels, copies, CPU work and jobs may grow while all that
+//! is proven stays proven, and how much shorter they have to be for what is not.
 //!
 //! Claim: with these times as long as a told factor has them, or each any shorter, what is told to be proven holds. For
 //! the bounds prove it at that very factor, and hold for blocks, copies and work that take less. Whether they prove it
@@ -36,8 +36,8 @@ const LARGEST: u128 = 8 * PARTS;
 const SMALLEST: u128 = PARTS / 100;
 /// Analyses that one bisection takes.
 const LOOKS: u64 = 14;
-/// Operations in all analyses of a scenario together: a second or so for each ten thousand.
-const MOST_OPERATIONS: u64 = 1_000_000;
+/// Operations in all analyses of a scenario together, which take some minutes.
+const MOST_OPERATIONS: u64 = 10_000_000;
 /// What is looked at however many operations there are.
 const SURE: u64 = 8;
 
@@ -54,7 +54,7 @@ pub(crate) struct ThreadSlack {
     pub(crate) slack_percent: Option<f64>,
     /// What is not proven any more where they take the smallest step more that was looked at and is too much.
     pub(crate) until: Option<String>,
-    /// Whether a job of it is not proven.
+    /// Whether a job of it is not proven, and it was searched what would prove it.
     pub(crate) is_open: bool,
     /// The largest factor below 1 that was found, with which all of its jobs are proven.
     pub(crate) proven_at: Option<f64>,
@@ -224,8 +224,8 @@ impl Looked<'_> {
         Ok(&self.at[&factor])
     }
 
-    /// The largest factor up to `high` with which `holds` what is proven, or `low`: by bisection, so it is one next to a
-    /// factor with which it does not hold, and there may be larger ones with which it does.
+    /// The largest factor up to `high` with which `holds` what is proven, or `low`: by bisection, so it is one next to
+    /// a factor with which it does not hold, and there may be larger ones with which it does.
     fn largest(
         &mut self,
         (mut low, mut high): (u128, u128),
@@ -337,7 +337,9 @@ impl<'a> Question<'a> {
                 slack.slack_percent = (!found.is_cut).then(|| (found.factor - PARTS) as f64 * 100.0 / PARTS as f64);
             }
             if slack.is_open {
-                slack.proven_at = looked.shorter(subject)?.map(|found| real(found.factor));
+                let found = looked.shorter(subject)?.filter(|found| !found.is_cut);
+                slack.proven_at = found.map(|found| real(found.factor));
+                slack.is_open = slack.proven_at.is_some() || effort::check().is_ok();
             }
             slacks.push(slack);
         }
@@ -386,7 +388,8 @@ impl<'a> Question<'a> {
         let cut = rows.iter().filter(|row| row.is_cut).count();
         if cut > 0 {
             notes.push(format!(
-                "sensitivity: {cut} of {} factors were not found when the work was stopped; the largest that was proven by then is told",
+                "sensitivity: {cut} of {} factors were not found when the work was stopped; the largest that was proven \
+                 by then is told",
                 rows.len()
             ));
         }
@@ -406,7 +409,7 @@ impl<'a> Question<'a> {
         };
         let (mut looked, mut rows) = (self.looked(steps), Vec::new());
         if !self.known.proven.is_empty() {
-            // Most of what grows is proven or lost for good with the largest factor.
+            // Where the largest factor is not too much there is nothing to search.
             let most =
                 if effort::check().is_ok() && self.keeps_all(looked.at(LARGEST)?) { LARGEST } else { LARGEST - 1 };
             let mut found =
@@ -414,12 +417,17 @@ impl<'a> Question<'a> {
             if found.factor == LARGEST - 1 {
                 found.beyond = looked.at.remove(&LARGEST);
             }
-            let lost: BTreeSet<Subject> =
-                found.beyond.iter().flat_map(|beyond| self.lost(beyond)).map(|claim| claim.0).collect();
-            rows.push((
-                None,
-                row(TimeChange::Longer, lost.into_iter().map(|subject| self.words(subject)).collect(), Some(&found)),
-            ));
+            let mut lost: Vec<String> = found
+                .beyond
+                .iter()
+                .flat_map(|beyond| self.lost(beyond))
+                .map(|claim| {
+                    // Others of its jobs are not proven anyhow.
+                    if self.known.open.contains(&claim.0) { self.words_of_claim(claim) } else { self.words(claim.0) }
+                })
+                .collect();
+            lost.dedup();
+            rows.push((None, row(TimeChange::Longer, lost, Some(&found))));
         }
         for subject in &self.known.open {
             let found = looked.shorter(*subject)?;

@@ -69,9 +69,9 @@ fn a_kernel_grows_wherever_it_is_launched() {
     assert_eq!(rows(&scenario), expected.map(|(what, factor)| longer(what, factor, "deadline of B")));
 }
 
-/// What vision reads at 45 ms is read by the brake at 60 ms if vision takes 15 ms, in which it copies for 2 ms, computes
-/// for 5 ms and copies for 1 ms; 10 ms later beyond, and what it does at 71 ms is 61 ms old. Eight times the 1 ms is just
-/// as much. The job that is released at 125 ms has 5 ms until the horizon, of which its copies leave 2 ms.
+/// What vision reads at 45 ms is read by the brake at 60 ms if vision takes 15 ms, in which it copies for 2 ms,
+/// computes for 5 ms and copies for 1 ms; 10 ms later beyond, and what it does at 71 ms is 61 ms old. Eight times the
+/// 1 ms is just as much. The job that is released at 125 ms has 5 ms until the horizon, of which its copies leave 2 ms.
 #[test]
 fn chains_break_first_where_they_leave_less_than_deadlines() {
     let text = std::fs::read_to_string("scenarios/deadlines/camera-to-brake.json").expect("it is there");

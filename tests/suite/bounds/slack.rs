@@ -65,8 +65,8 @@ fn a_stream_grows_as_long_as_others_stay_proven() {
     assert_eq!(slack(&scenario), [row("A", 250, "job 0 of B"), row("B", 500, "job 0 of B")]);
 }
 
-/// 12 ms that are due in 10 ms are in time with 833 thousandths of them; whatever is shorter there, B, which comes at the
-/// same time, waits for 4 ms at least, and is due after 3 ms.
+/// 12 ms that are due in 10 ms are in time with 833 thousandths of them. B, which is due in 3 ms, waits for all of them
+/// first, however short it is itself.
 #[test]
 fn what_is_late_is_proven_with_shorter_times_of_its_own_if_with_any() {
     let kernels = r#""A": {"blocks": 4, "threads": 1024, "duration": "12 ms"},
