@@ -113,14 +113,16 @@ pub(super) fn add_sensitivity(page: &mut Page, sensitivity: &Sensitivity) {
     }
     if is_open {
         page.blank();
-        let found = sensitivity.of(TimeChange::Shorter).filter(|row| row.factor.is_some() || row.is_cut);
+        let found = sensitivity.of(TimeChange::Shorter).filter(|row| row.factor.is_some());
         let found: Vec<&SensitivityRow> = found.collect();
         let columns = [verdicts("not proven"), what(), name(), factor("proven at")];
         if !found.is_empty() {
             page.trimmed_table(&columns, found.iter().copied());
         }
-        let helped: BTreeSet<&[String]> = found.iter().map(|row| &*row.verdicts).collect();
-        let never = sensitivity.of(TimeChange::Shorter).map(|row| &*row.verdicts).filter(|row| !helped.contains(row));
+        // Of what was not looked at to its end a note tells.
+        let unknown = sensitivity.of(TimeChange::Shorter).filter(|row| row.factor.is_some() || row.is_cut);
+        let unknown: BTreeSet<&[String]> = unknown.map(|row| &*row.verdicts).collect();
+        let never = sensitivity.of(TimeChange::Shorter).map(|row| &*row.verdicts).filter(|row| !unknown.contains(row));
         let never: BTreeSet<&str> = never.flatten().map(String::as_str).collect();
         if !never.is_empty() {
             let never: Vec<&str> = never.into_iter().collect();
