@@ -18,7 +18,7 @@
 //! | what a proven checker needs to see that it is proven | [`Certificate`] |
 //! | the same for streams whose releases are not given | [`judge_sporadic()`] |
 //! | what would have to be guaranteed for each deadline | [`ladder()`] |
-//! | how much longer the jobs of a thread may take | `slack_of_threads` |
+//! | how much longer, or shorter, kernels, copies, CPU work and jobs may, or have to, take | `sensitivity` |
 //! | and for the requirements of an AMALTHEA model | [`requirements_of_jobs()`], [`requirements_of_streams()`] |
 //! | all orders of simultaneous launches | [`launch_orders()`] |
 //! | whether kernels that wait on the GPU can stand still | [`judge_progress()`] |
@@ -54,6 +54,7 @@ mod requirements;
 mod residency;
 mod safe_bound;
 mod search;
+mod sensitivity;
 mod sporadic;
 mod verdict;
 
@@ -85,10 +86,10 @@ pub use progress::{
     judge_progress,
 };
 pub use requirements::{RequirementVerdict, requirements_of_jobs, requirements_of_streams};
-pub(crate) use requirements::{ThreadSlack, slack_of_threads};
 pub use residency::{Crowd, room_alone, sure_room};
 pub use safe_bound::{BlockTimes, BoundOptions};
 pub use search::{SearchOptions, SearchResult, search};
+pub(crate) use sensitivity::{Question, Sensitivity, SensitivityRow, ThreadSlack, TimeChange};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};
 pub(crate) use verdict::{judge_known, stopped_note};

@@ -9,6 +9,7 @@ mod html;
 pub mod looks;
 mod perfetto;
 mod response_chart;
+mod sensitivity_chart;
 pub mod timeline;
 mod timeline_model;
 
@@ -18,3 +19,4 @@ pub use html::{HtmlRun, HtmlTimeline, TooManyEntries};
 pub use html::{HtmlScene, write_html_tour};
 pub use perfetto::{PerfettoKnown, PerfettoRun, perfetto_trace};
 pub use response_chart::response_chart;
+pub use sensitivity_chart::sensitivity_chart;

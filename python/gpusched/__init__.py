@@ -132,7 +132,7 @@ if simulate.__doc__:
 @_keywords
 def analyze(
     scenario, *, search=None, steps=False, sporadic=False, jitter=None, order=None, ladder=False, slack=False,
-    progress=False, **options
+    sensitivity=False, progress=False, **options
 ):
     """Is each deadline met, at worst? As ``gpusched analyze``; options as for :func:`simulate`.
 
@@ -149,7 +149,9 @@ def analyze(
     in place of ``jobs`` and ``kernels``; ``jitter`` is a dict from streams to how much later than its arrival a job may
     be released. With ``ladder`` it has ``deadlines`` alone: each under weaker and stronger assumptions, and the weakest under
     which it is proven. With ``slack`` it has ``slack`` too: how much longer all that a stream or host does may take while
-    what is proven stays proven.
+    what is proven stays proven, and how much shorter it has to be where its jobs are not. With ``sensitivity`` it has
+    ``sensitivity`` too: by which ``factor`` each kernel, the copies of each stream, the CPU work of each host, each task and
+    all together may grow, and which ``verdicts`` longer ones break; it is shown as a chart in notebooks.
 
     With ``progress`` it has ``kernels`` with a ``verdict`` of another kind: whether kernels that wait on the GPU for one another
     can stand still (``"cannot hang"``, ``"hangs"`` or ``"open"``), whatever the times; ``witness`` is the run in which they do.
@@ -164,6 +166,7 @@ def analyze(
             order=order,
             ladder=ladder,
             slack=slack,
+            sensitivity=sensitivity,
             progress=progress,
             **options,
         )

@@ -118,6 +118,7 @@ def analyze(
     order: str | None = None,
     ladder: bool = False,
     slack: bool = False,
+    sensitivity: bool = False,
     progress: bool = False,
     **options: Unpack[_Options],
 ) -> Analysis: ...

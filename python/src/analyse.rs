@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gpusched::analysis::{Analysis, Comparison, OrdersError, analyse, judge_progress, launch_orders, merged_scenario};
+use gpusched::draw::PictureOptions;
 use gpusched::effort::Progress;
 use gpusched::pictures::timeline::{FinishMark, Panels, TimelineOptions};
-use gpusched::pictures::{HtmlRun, HtmlTimeline};
+use gpusched::pictures::{HtmlRun, HtmlTimeline, sensitivity_chart};
 use gpusched::run::Summary;
 use gpusched::scenario::ReleaseOrder;
 use gpusched::tables::{AnalysisReport, LadderReport, ProgressReport, ResidentsReport, SporadicReport};
@@ -24,9 +25,10 @@ use crate::scenario::{Scenario, Wanted};
 use crate::work::{aside, on_all_cores};
 
 /// Verdicts, bounds and finish times on the merged SM; with `sporadic`, of streams whose releases are unknown; with
-/// `ladder`, deadlines under weaker and stronger assumptions; with `slack`, also how much longer jobs may take.
+/// `ladder`, deadlines under weaker and stronger assumptions; with `slack`, also how much longer jobs may take; with
+/// `sensitivity`, also by which factors the times of kernels, copies and CPU work may grow.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, slack = false, progress = false, **options))]
+#[pyo3(signature = (scenario, *, search = None, steps = false, sporadic = false, jitter = None, order = None, ladder = false, slack = false, sensitivity = false, progress = false, **options))]
 #[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "they are keywords")]
 pub(crate) fn analyze(
     py: Python<'_>,
@@ -38,6 +40,7 @@ pub(crate) fn analyze(
     order: Option<&Bound<'_, PyAny>>,
     ladder: bool,
     slack: bool,
+    sensitivity: bool,
     progress: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Document> {
@@ -48,12 +51,15 @@ pub(crate) fn analyze(
     if ladder && (steps || sporadic || order.is_some()) {
         return refused("ladder judges deadlines under all of its assumptions: leave out steps, sporadic and order");
     }
-    if slack && (sporadic || ladder) {
-        return refused("slack is of given releases under one assumption: leave out sporadic and ladder");
-    }
-    if progress && (steps || sporadic || ladder || slack || order.is_some() || search.is_some()) {
+    if (slack || sensitivity) && (sporadic || ladder) {
         return refused(
-            "progress is of all times and orders: leave out search, steps, sporadic, order, ladder and slack",
+            "slack and sensitivity are of given releases under one assumption: leave out sporadic and ladder",
+        );
+    }
+    if progress && (steps || sporadic || ladder || slack || sensitivity || order.is_some() || search.is_some()) {
+        return refused(
+            "progress is of all times and orders: leave out search, steps, sporadic, order, ladder, slack and \
+             sensitivity",
         );
     }
     if jitter.is_some() && !sporadic {
@@ -74,7 +80,7 @@ pub(crate) fn analyze(
             _ if progress => stands_still(&given),
             (true, _) => rungs(&given, search),
             (_, true) => streams(&given, jitter, search),
-            _ => jobs(&given, (steps, slack), search),
+            _ => jobs(&given, (steps, slack, sensitivity), search),
         }
     })
 }
@@ -82,7 +88,11 @@ pub(crate) fn analyze(
 /// Nobody is told how far a search is.
 const UNWATCHED: Progress<'static> = Progress::NONE;
 
-fn jobs(given: &Scenario, (steps, slack): (bool, bool), search: Option<Duration>) -> Result<Document, Failure> {
+fn jobs(
+    given: &Scenario,
+    (steps, slack, sensitivity): (bool, bool, bool),
+    search: Option<Duration>,
+) -> Result<Document, Failure> {
     let scenario = &*given.scenario;
     let run = simulated(scenario)?;
     let report = AnalysisReport::of(&run, given.demands.as_deref(), search, UNWATCHED);
@@ -90,11 +100,16 @@ fn jobs(given: &Scenario, (steps, slack): (bool, bool), search: Option<Duration>
     if slack {
         report.find_slack(given.demands.as_deref(), UNWATCHED).map_err(|error| Failure::run(&error))?;
     }
+    if sensitivity {
+        report.find_sensitivity(given.demands.as_deref(), UNWATCHED).map_err(|error| Failure::run(&error))?;
+    }
     let steps = steps.then(|| report.analysis.printed_steps()).transpose();
     report.steps = steps.map_err(|error| Failure::Argument(format!("steps: {}", with_causes(&error))))?;
     let notes = report.analysis.notes.clone();
     let witness = report.verdicts.latest_miss().and_then(|job| report.verdicts.witness(job));
-    Ok(Document::new(&report, notes)?.with_scenario(witness))
+    let svg = sensitivity_chart(&report, PictureOptions::default()).map(|drawing| drawing.to_svg());
+    let document = Document::new(&report, notes)?.with_scenario(witness);
+    Ok(if svg.is_some() { document.with_svg(svg) } else { document })
 }
 
 fn rungs(given: &Scenario, search: Option<Duration>) -> Result<Document, Failure> {

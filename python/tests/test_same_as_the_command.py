@@ -288,6 +288,9 @@ def test_steps_and_sporadic_streams_are_those_of_the_command(same, command):
     slack = gpusched.analyze(streams, slack=True)
     assert slack.to_json() == command("analyze", streams, "--slack", "--format", "json").stdout
     assert str(slack) == command("analyze", streams, "--slack").stdout
+    sensitivity = gpusched.analyze(streams, sensitivity=True)
+    assert sensitivity.to_json() == command("analyze", streams, "--sensitivity", "--format", "json").stdout
+    assert str(sensitivity) == command("analyze", streams, "--sensitivity").stdout
     with pytest.raises(ValueError, match="leave out sporadic and ladder"):
         gpusched.analyze(streams, slack=True, ladder=True)
     with pytest.raises(ValueError, match="leave out steps, sporadic and order"):

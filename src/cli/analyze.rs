@@ -17,11 +17,13 @@ use gpusched::analysis::{
 };
 use gpusched::effort::{self, Progress};
 use gpusched::hosts::least_work;
+use gpusched::pictures::sensitivity_chart;
 use gpusched::run::Summary;
 use gpusched::scenario::{ReleaseOrder, Scenario};
 use gpusched::tables::{AnalysisReport, JobSetReport, LadderReport, ProgressReport, SporadicReport};
 use gpusched::time::Duration;
 
+use super::figure_options::{self, Look};
 use super::needs::{self, Kind, Lacking};
 use super::option_arguments::one_of;
 use super::output::{self, Format, note};
@@ -73,14 +75,26 @@ pub(crate) struct Analyze {
     /// Judge in place of deadlines whether kernels that wait on the GPU for one another can stand still (docs/hang.md),
     /// whatever the times: cannot hang, hangs (with the run), or open. --witness FILE writes that run as a scenario;
     /// --check asks that none can hang
-    #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "ladder", "slack", "order", "certificate", "time", "deadline", "runnable_times"])]
+    #[arg(long, conflicts_with_all = ["steps", "sporadic", "verdicts_alone", "ladder", "slack", "sensitivity", "order", "certificate", "time", "deadline", "runnable_times"])]
     progress: bool,
     #[command(flatten)]
     largest_grid: LargestGridOptions,
     /// Also search, for each stream and host with a deadline, the slack: how much longer all its blocks, copies and CPU
-    /// work may take while all that is proven stays proven
+    /// work may take while all that is proven stays proven; and how much shorter they have to be where its jobs are not
     #[arg(long, conflicts_with_all = ["sporadic", "ladder"])]
     slack: bool,
+    /// Also search by which factor, up to 8, the time of each kernel, the copies of each stream, the CPU work of each
+    /// host, each task and all together may grow while all that is proven stays proven, and what breaks first; and
+    /// which is to shrink, down to 0.01, for what is not proven. CSV has these rows. --max-time and Ctrl-C end it with
+    /// what is found by then
+    #[arg(long, conflicts_with_all = ["sporadic", "ladder"])]
+    sensitivity: bool,
+    /// Draw what --sensitivity finds: for each time a bar from x1 to its factor, the smallest first [.svg, .png, .tex
+    /// or .pdf]
+    #[arg(long, value_name = "FILE", requires = "sensitivity", help_heading = "Figure")]
+    figure: Option<PathBuf>,
+    #[command(flatten)]
+    look: Look,
     /// Take releases as unknown: jobs of a stream arrive at any times at least a period apart
     #[arg(long, conflicts_with = "steps")]
     sporadic: bool,
@@ -135,9 +149,10 @@ impl Analyze {
         if stated.is_some() && self.progress {
             bail!("--progress holds whatever blocks take: leave out --block-times {{stated, BEST..WORST}}");
         }
-        if stated.is_some() && self.slack {
+        if stated.is_some() && (self.slack || self.sensitivity) {
+            let option = if self.slack { "--slack" } else { "--sensitivity" };
             bail!(
-                "--slack holds for blocks that take any shorter time: leave out --block-times {{stated, BEST..WORST}}"
+                "{option} holds for blocks that take any shorter time: leave out --block-times {{stated, BEST..WORST}}"
             );
         }
         let run = stated.as_ref().unwrap_or(&self.run);
@@ -147,7 +162,9 @@ impl Analyze {
             ("--witness", self.search.witness.as_deref().is_some()),
             ("--certificate", self.certificate.is_some()),
             ("--report", self.safety.is_given()),
+            ("--figure", self.figure.is_some()),
         ])?;
+        figure_options::refuse_other_figure(self.figure.as_deref())?;
         if self.largest_grid.is_given() {
             let scenarios = files.paths.iter().map(|path| run.read_before_changes(path));
             let scenarios = scenarios.collect::<anyhow::Result<_>>()?;
@@ -250,6 +267,12 @@ impl Analyze {
             progress::counted("searching slack", Unit::Of("growths"), None, search)?;
             ending::stop_working()?;
         }
+        if self.sensitivity {
+            ending::keep_complete_results();
+            let search = |watch: Progress<'_>| report.find_sensitivity(demands, watch);
+            progress::counted("searching sensitivity", Unit::Of("growths"), None, search)?;
+            ending::stop_working()?;
+        }
         if let Some(table) = self.runnable_times.table()? {
             table.write(&Summary::of(&run), Some(&report.analysis))?;
         }
@@ -263,7 +286,7 @@ impl Analyze {
         if let Some(text) = &unchecked {
             note(text);
         }
-        if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone {
+        if matches!(self.format, Format::Csv | Format::Arrow) && !self.verdicts_alone && !self.sensitivity {
             output::show_abridged(&needs::lacking(Lacking::Verdicts)?, note);
         }
         self.note_assumptions(scenario, part);
@@ -292,6 +315,12 @@ impl Analyze {
         let certificate = certificate.transpose()?;
         let certificate = certificate.as_ref().map(|(path, certificate)| (*path, certificate));
         self.safety.write(&report, certificate, note)?;
+        if let Some(path) = &self.figure {
+            match sensitivity_chart(&report, self.look.options()) {
+                Some(figure) => figure_options::write_figure(path, &figure)?,
+                None => note(&format!("--figure: nothing is proven, so {} is not written", path.display())),
+            }
+        }
         part.print(&report, out)?;
         part.done_with(report);
         Ok(answer)

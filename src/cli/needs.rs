@@ -191,6 +191,7 @@ const TABLE: &[Need] = &[
             "steps",
             "ladder",
             "slack",
+            "sensitivity",
             "progress",
             "sporadic",
             "order",

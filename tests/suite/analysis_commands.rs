@@ -238,8 +238,11 @@ fn verdicts_may_be_asked_for_blocks_that_take_no_less_than_stated() {
     }
     // With a third of its time K has ended when H comes, and L has begun.
     assert_eq!(of_h(&["--block-times", "30..100"]).1, "missed");
-    let refused = gpusched_with(&scenario, &["analyze", "-", "--block-times", "stated", "--slack"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--slack holds for blocks that take any shorter time"));
+    for option in ["--slack", "--sensitivity"] {
+        let refused = gpusched_with(&scenario, &["analyze", "-", "--block-times", "stated", option]);
+        let why = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(why.contains(&format!("{option} holds for blocks that take any shorter time")), "{why}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod programs;
 mod random;
 mod random_programs;
 mod ready_order;
+mod sensitivity;
 mod slack;
 mod windows;
 

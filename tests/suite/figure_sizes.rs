@@ -238,3 +238,30 @@ fn more_curves_than_can_be_told_apart_are_refused() {
     let error = plot(&study, &summary, &PlotOptions::default()).expect_err("too many");
     assert!(error.to_string().contains("33 curves cannot be told apart, only 32 can"), "{error}");
 }
+
+#[test]
+fn sensitivity_of_all_sizes_has_a_row_for_each_time() {
+    let directory = directory("figure-sizes-sensitivity");
+    let scenario = |kernels: usize, name: &dyn Fn(usize) -> String| {
+        let kernel = |number| (name(number), json!({"blocks": 1, "threads": 128, "duration": "20 us"}));
+        let launches: Vec<Value> = (0..kernels).map(|number| json!({"kernel": name(number)})).collect();
+        json!({"format": "gpusched-scenario/1", "name": long(0), "device": "tx2",
+            "kernels": (0..kernels).map(kernel).collect::<serde_json::Map<_, _>>(),
+            "streams": [{"name": "S", "deadline": "2 ms", "operations": launches}]})
+    };
+    let one = written(&directory, "one.json", &scenario(1, &|_| "K".to_owned()));
+    let many = written(&directory, "many.json", &scenario(45, &|number| format!("K{number}")));
+    let named = written(&directory, "named.json", &scenario(5, &long));
+    let sizes = [
+        ("the least", one.as_str(), 3),
+        ("typical", "scenarios/deadlines/camera-to-brake.json", 5),
+        ("many rows", &many, 40),
+        ("long names", &named, 7),
+    ];
+    for (what, file, rows) in sizes {
+        let texts = drawn(&["analyze", file, "--sensitivity"], &directory, what);
+        let count = |text: &dyn Fn(&str) -> bool| texts.iter().filter(|drawn| text(&drawn.text)).count();
+        let names = count(&|text| ["kernel ", "task ", "copies ", "all "].iter().any(|kind| text.starts_with(kind)));
+        assert_eq!(names, rows, "{what}: {texts:?}");
+    }
+}

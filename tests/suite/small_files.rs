@@ -50,6 +50,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "analyze FILE --steps",
             "analyze FILE --sporadic",
             "analyze FILE --slack --verdicts",
+            "analyze FILE --sensitivity --figure OUT/sensitivity.svg",
             "analyze FILE --ladder",
             "analyze FILE --order declared --certificate OUT/certificate.json",
             "analyze FILE --block-times stated --runnable-times OUT/times.csv",

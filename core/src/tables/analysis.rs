@@ -4,6 +4,7 @@ pub(super) mod largest_grid;
 pub(super) mod merged_sm;
 pub(super) mod progress;
 pub(super) mod safety;
+mod sensitivity;
 pub(super) mod verdicts;
 
 use std::collections::BTreeMap;
@@ -12,14 +13,14 @@ use std::io::{self, Write};
 use super::run::kernels::bounded_response_columns;
 use crate::analysis::algorithm_2::AlgorithmStep;
 use crate::analysis::{
-    Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdict, JobVerdicts,
-    RequirementVerdict, SearchOptions, SporadicVerdicts, ThreadSlack, analyse_and_bound, chain_verdicts, judge_known,
-    judge_sporadic, note_on_channels, proven_under, requirements_of_jobs, requirements_of_streams, slack_of_threads,
+    Analysis, AnalysisError, BlockTimes, BoundOptions, ChainVerdicts, FinishBounds, JobVerdict, JobVerdicts, Question,
+    RequirementVerdict, SearchOptions, Sensitivity, SporadicVerdicts, ThreadSlack, analyse_and_bound, chain_verdicts,
+    judge_known, judge_sporadic, note_on_channels, proven_under, requirements_of_jobs, requirements_of_streams,
     stopped_note, unphased_chains,
 };
 use crate::effort::Progress;
 use crate::formats::{
-    CellOf, Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document, write_lines,
+    Cut, DocumentWriter, MAX_ROWS, Page, Report, Rows, RowsPart, fields, write_document, write_lines,
 };
 use crate::run::{Jobs, Responses, Run, each_response, overload_notes};
 use crate::scenario::ModelDemands;
@@ -27,6 +28,7 @@ use crate::scenario::{Scenario, UnknownStream};
 use crate::spelling::formats;
 use crate::time::Duration;
 use merged_sm::{add_analysis, add_steps, analysis_columns};
+use sensitivity::{add_sensitivity, add_slack, sensitivity_columns, slack_columns};
 use verdicts::{
     add_chains, add_jobs, add_many_jobs, add_requirements, add_streams, assumptions_document, chains_document,
     job_columns, open_doubtful, stream_columns,
@@ -51,6 +53,8 @@ pub struct AnalysisReport<'s> {
     pub verdicts_alone: bool,
     /// How much longer jobs may take, if it is asked for.
     slack: Option<Vec<ThreadSlack>>,
+    /// How much longer what takes time may take, if it is asked for.
+    sensitivity: Option<Sensitivity>,
     /// The jobs of the scenario's own run.
     own: Jobs,
     /// Notes of the merged SM alone.
@@ -116,20 +120,46 @@ impl<'s> AnalysisReport<'s> {
             steps: None,
             verdicts_alone: false,
             slack: None,
+            sensitivity: None,
             own,
             merged_notes,
         })
     }
 
-    /// Finds out how much longer the jobs of each thread may take while what is proven stays proven; `demands` are
-    /// those with which it was judged.
+    /// Finds out how much longer the jobs of each thread may take while what is proven stays proven, and how much
+    /// shorter they have to be where they are not; `demands` are those with which it was judged.
     ///
     /// # Errors
     /// [`AnalysisError`]: a run exceeds what is claimed of all.
     pub fn find_slack(&mut self, demands: Option<&ModelDemands>, watch: Progress<'_>) -> Result<(), AnalysisError> {
-        let judged = (&self.verdicts, &self.chains, self.requirements.as_deref().unwrap_or_default());
-        self.slack = Some(slack_of_threads(self.scenario, judged, demands, watch)?);
+        self.slack = Some(self.question(demands, watch).slack_of_threads(&self.verdicts)?);
         Ok(())
+    }
+
+    /// Finds out the same of each kernel, the copies of each stream, the CPU work of each host, each thread, and all
+    /// together.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn find_sensitivity(
+        &mut self,
+        demands: Option<&ModelDemands>,
+        watch: Progress<'_>,
+    ) -> Result<(), AnalysisError> {
+        let sensitivity = self.question(demands, watch).sensitivity()?;
+        self.analysis.notes.extend(sensitivity.notes.iter().cloned());
+        self.sensitivity = Some(sensitivity);
+        Ok(())
+    }
+
+    /// What was found of it.
+    pub(crate) fn sensitivity(&self) -> Option<&Sensitivity> {
+        self.sensitivity.as_ref()
+    }
+
+    fn question<'q>(&'q self, demands: Option<&'q ModelDemands>, watch: Progress<'q>) -> Question<'q> {
+        let judged = (&self.verdicts, &self.chains, self.requirements.as_deref().unwrap_or_default());
+        Question::new(self.scenario, judged, demands, watch)
     }
 
     /// What is to be known of the verdicts alone: what the merged SM leaves out is no matter of theirs.
@@ -158,7 +188,9 @@ impl Report for AnalysisReport<'_> {
         to.entry("runs_searched", &self.verdicts.runs)?;
         self.requirements.iter().try_for_each(|requirements| to.list("requirements", requirements))?;
         chains_document(to, &self.chains.rows)?;
-        self.slack.iter().try_for_each(|slack| to.rows("slack", &slack_columns(), slack))?;
+        self.slack.iter().try_for_each(|slack| to.rows("slack", &slack_columns(slack), slack))?;
+        let rows = self.sensitivity.iter().map(|found| &found.rows);
+        rows.into_iter().try_for_each(|rows| to.rows("sensitivity", &sensitivity_columns(), rows))?;
         self.steps.iter().try_for_each(|steps| to.list("steps", steps))
     }
 
@@ -170,9 +202,11 @@ impl Report for AnalysisReport<'_> {
         Some(write_lines(self, file, cut, out))
     }
 
-    /// The kernels, or the verdicts on jobs alone.
+    /// How much longer what takes time may take, if that is asked for; the kernels, or the verdicts on jobs alone.
     fn rows(&self, part: RowsPart<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if self.verdicts_alone {
+        if let Some(sensitivity) = &self.sensitivity {
+            part.write(&sensitivity_columns(), &sensitivity.rows, out)
+        } else if self.verdicts_alone {
             part.write(&job_columns(), &self.verdicts.jobs, out)
         } else {
             self.analysis.write_kernels(part, out)
@@ -192,6 +226,9 @@ impl Report for AnalysisReport<'_> {
         }
         if let Some(slack) = &self.slack {
             add_slack(page, slack);
+        }
+        if let Some(sensitivity) = &self.sensitivity {
+            add_sensitivity(page, sensitivity);
         }
         if self.verdicts_alone {
             add_many_jobs(page, &self.verdicts.jobs);
@@ -242,26 +279,6 @@ impl<'a> BoundedResponses<'a> {
             page.first_rows(MAX_ROWS, &columns, self.rows(), " streams and hosts", &json);
         }
     }
-}
-
-fn slack_columns<'a>() -> [Column<&'a ThreadSlack>; 6] {
-    [
-        Column::table("jobs of", |row: &&ThreadSlack| row.stream.as_str().into()).left(),
-        Column::data("stream", |row: &&ThreadSlack| row.stream.as_str().into()),
-        Column::new("deadline_ns", "deadline", |row| row.deadline.into()),
-        Column::new("bound_ns", "bound", |row| CellOf::at_most(row.bound)),
-        Column::new("slack_percent", "slack %", |row: &&ThreadSlack| row.slack_percent.into()),
-        Column::new("until", "until", |row: &&ThreadSlack| row.until.as_deref().into()).left(),
-    ]
-}
-
-/// The slack of threads as a table, and what it says.
-fn add_slack(page: &mut Page, slacks: &[ThreadSlack]) {
-    page.blank();
-    page.trimmed_table(&slack_columns(), slacks);
-    page.line(
-        "slack: all blocks, copies and CPU work of one of these may take so much longer, and what is proven stays so",
-    );
 }
 
 /// The verdicts on streams, and what is to be known of them.

@@ -1,6 +1,7 @@
 //! How much longer the jobs of one stream or host may take: by hand, and what is proven of random streams that take
 //! just so much longer, searched for runs that miss.
 
+use gpusched::analysis::AnalysisError;
 use gpusched::formats::write_json;
 use gpusched::tables::AnalysisReport;
 use proptest::prelude::*;
@@ -9,14 +10,22 @@ use serde_json::Value;
 use super::*;
 use crate::campaign::config;
 
-/// Of each stream and host with a deadline: name, slack in thousandths, and what is not proven beyond it.
-fn slack(scenario: &Scenario) -> Vec<(String, Option<u64>, Option<String>)> {
+/// The report of a scenario for which more is searched.
+pub(super) fn found(
+    scenario: &Scenario,
+    search: &dyn Fn(&mut AnalysisReport<'_>) -> Result<(), AnalysisError>,
+) -> Value {
     let run = simulate(scenario).expect("it runs");
     let mut report = AnalysisReport::of(&run, None, None, Progress::NONE).expect("no run is above a bound");
-    report.find_slack(None, Progress::NONE).expect("no run is above a bound");
+    search(&mut report).expect("no run is above a bound");
     let mut json = Vec::new();
     write_json(&report, None, &mut json).expect("it can be written");
-    let json: Value = serde_json::from_slice(&json).expect("it is JSON");
+    serde_json::from_slice(&json).expect("it is JSON")
+}
+
+/// Of each stream and host with a deadline: name, slack in thousandths, and what is not proven beyond it.
+fn slack(scenario: &Scenario) -> Vec<(String, Option<u64>, Option<String>)> {
+    let json = found(scenario, &|report| report.find_slack(None, Progress::NONE));
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let row = |row: &Value| {
         let percent = row["slack_percent"].as_f64();
@@ -56,6 +65,22 @@ fn a_stream_grows_as_long_as_others_stay_proven() {
     assert_eq!(slack(&scenario), [row("A", 250, "job 0 of B"), row("B", 500, "job 0 of B")]);
 }
 
+/// 12 ms that are due in 10 ms are in time with 833 thousandths of them. B, which is due in 3 ms, waits for all of them
+/// first, however short it is itself.
+#[test]
+fn what_is_late_is_proven_with_shorter_times_of_its_own_if_with_any() {
+    let kernels = r#""A": {"blocks": 4, "threads": 1024, "duration": "12 ms"},
+        "B": {"blocks": 4, "threads": 1024, "duration": "1 ms"}"#;
+    let streams = r#"{"name": "A", "deadline": "10 ms", "operations": [{"kernel": "A"}]},
+        {"name": "B", "deadline": "3 ms", "operations": [{"kernel": "B"}]}"#;
+    let mut scenario = scenario(kernels, streams, &tx2());
+    scenario.release_order = ReleaseOrder::Declared;
+    let json = found(&scenario, &|report| report.find_slack(None, Progress::NONE));
+    let rows = json["slack"].as_array().expect("it is asked for").iter();
+    let proven_at: Vec<Option<f64>> = rows.map(|row| row["proven_at"].as_f64()).collect();
+    assert_eq!(proven_at, [Some(0.833), None]);
+}
+
 /// 2 ms on a core and 4 ms on the GPU, of 9 ms: half as long again. Nothing is said of what is late as it is, nor of
 /// what does nothing that takes time.
 #[test]
@@ -86,23 +111,22 @@ fn chains_are_among_what_stays_proven() {
 }
 
 /// A stream: period and release \[ms\], priority, blocks, threads, block time and copy time \[us\], deadline \[us\].
-type Drawn = (u64, u64, i32, u32, u32, u64, u64, u64);
+pub(super) type Drawn = (u64, u64, i32, u32, u32, u64, u64, u64);
 
-fn streams() -> impl Strategy<Value = Vec<Drawn>> {
+pub(super) fn streams() -> impl Strategy<Value = Vec<Drawn>> {
     let threads = prop_oneof![Just(256_u32), Just(512), Just(1_024)];
     let drawn = (2_u64..4, 0_u64..8, -1_i32..1, 1_u32..9, threads, 200_u64..3_000, 0_u64..800, 2_000_u64..20_000);
     prop::collection::vec(drawn, 1..4)
 }
 
-/// The streams, of which one takes so many thousandths longer.
-fn scenario_of(streams: &[Drawn], (longer, growth): (usize, u64)) -> Scenario {
-    let time = |number: usize, us: u64| us * (1_000 + if number == longer { growth } else { 0 });
+/// The streams, with blocks and copies as long as `factor` says in thousandths, by stream and whether it is a copy.
+pub(super) fn scenario_of(streams: &[Drawn], factor: &dyn Fn(usize, bool) -> u64) -> Scenario {
     let kernel = |(number, &(.., blocks, threads, duration, _, _)): (usize, &Drawn)| {
-        let duration = time(number, duration);
+        let duration = duration * factor(number, false);
         format!(r#""K{number}": {{"blocks": {blocks}, "threads": {threads}, "duration": "{duration} ns"}}"#)
     };
     let stream = |(number, &(period, release, priority, .., copy, deadline)): (usize, &Drawn)| {
-        let copy = time(number, copy);
+        let copy = copy * factor(number, true);
         format!(
             r#"{{"name": "S{number}", "priority": {priority}, "period": "{} ms", "release": "{release} ms", "jobs": 2,
                 "deadline": "{deadline} us",
@@ -116,7 +140,7 @@ fn scenario_of(streams: &[Drawn], (longer, growth): (usize, u64)) -> Scenario {
 }
 
 /// Which jobs are proven, in spite of a search.
-fn proven(scenario: &Scenario) -> Vec<bool> {
+pub(super) fn proven(scenario: &Scenario) -> Vec<bool> {
     let verdicts = judged(scenario, &SearchOptions { runs: 48, ..SearchOptions::default() });
     verdicts.jobs.iter().map(|job| job.verdict == Some(Verdict::Proven)).collect()
 }
@@ -126,10 +150,11 @@ proptest! {
 
     #[test]
     fn what_is_proven_stays_proven_with_all_of_the_slack_and_no_longer_beyond_it(streams in streams()) {
-        let plain = scenario_of(&streams, (0, 0));
+        let plain = scenario_of(&streams, &|_, _| 1_000);
         let known = proven(&plain);
         let still = |longer: usize, growth: u64| {
-            let grown = proven(&scenario_of(&streams, (longer, growth)));
+            let factor = |number, _| 1_000 + if number == longer { growth } else { 0 };
+            let grown = proven(&scenario_of(&streams, &factor));
             known.iter().zip(&grown).all(|(known, still)| *still || !known)
         };
         for (number, (name, slack, until)) in slack(&plain).into_iter().enumerate() {
