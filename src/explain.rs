@@ -19,6 +19,8 @@ pub use report::{ExplainReport, OfPaper, PrintedDocument};
 const PAGE: &str = include_str!("../docs/explain.md");
 
 const VERDICTS: &str = "docs/analysis.md#5-jobs-and-their-verdicts";
+/// What its reader can do.
+const OPEN: &str = "docs/analysis.md#my-verdict-is-open-what-now";
 const CAMERA: Option<&str> = Some("gpusched analyze scenarios/deadlines/camera-and-lidar.json --verdicts");
 
 /// What the page says, section by section.
@@ -130,7 +132,8 @@ impl Topic {
     }
 
     fn of_verdict(verdict: Verdict) -> Self {
-        Self { example: CAMERA, ..Self::of(verdict.name(), TopicKind::Verdict, verdict.words(), VERDICTS) }
+        let more = if verdict == Verdict::Open { OPEN } else { VERDICTS };
+        Self { example: CAMERA, ..Self::of(verdict.name(), TopicKind::Verdict, verdict.words(), more) }
     }
 
     fn of_section(section: &'static Section) -> Self {

@@ -70,7 +70,7 @@ pub use compare::{
     merged_scenario, occupancy_of_scenario,
 };
 pub use finish_bounds::{BoundRefusal, BoundedOperation, FinishBounds, finish_bounds};
-pub use job_bounds::SporadicRefusal;
+pub use job_bounds::{SporadicRefusal, WindowLoad};
 pub(crate) use job_set::{JobSet, SetJob};
 pub use jobs::{AnalysedJob, jobs_of};
 #[doc(hidden)]

@@ -1,8 +1,8 @@
 //! Hosts that share a core: who has it when, what their jobs take at most, and no run is above that.
 
 use gpusched::analysis::{
-    BoundOptions, BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, chain_verdicts,
-    finish_bounds, judge, judge_sporadic,
+    BoundOptions, BoundRefusal, JobVerdicts, SearchOptions, SporadicRefusal, SporadicVerdicts, Verdict, WindowLoad,
+    chain_verdicts, finish_bounds, judge, judge_sporadic,
 };
 use gpusched::effort::Progress;
 use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
@@ -175,8 +175,16 @@ fn a_core_that_is_asked_for_too_much_leaves_more_urgent_hosts_and_other_cores_th
     assert_eq!(bounds_ms(&verdicts, 3), [Some(4.0), None, Some(1.0)]);
     let verdict = |thread: u32| verdicts.jobs.iter().find(|job| job.thread == thread).and_then(|job| job.verdict);
     assert_eq!([0, 1, 2].map(verdict), [Verdict::Proven, Verdict::Missed, Verdict::Proven].map(Some));
-    let reason = SporadicRefusal::BeyondPeriod { thread: "late".to_owned() };
-    assert_eq!(verdicts.refusal, Some(BoundRefusal::Jobs { reason, is_partial: true }));
+    let Some(BoundRefusal::Jobs { reason: SporadicRefusal::BeyondPeriod { thread, load }, is_partial: true }) =
+        &verdicts.refusal
+    else {
+        panic!("{:?}", verdicts.refusal);
+    };
+    // In eight periods of 10 ms: eight jobs of 11 ms, and eight of 4 ms that are more urgent.
+    let ns = |ms: u64| Duration::from_ns(ms * 1_000_000);
+    let (window, own, cores) = (ns(80), ns(88), ns(32));
+    let expected = WindowLoad { jobs: 8, window, own, others: ns(0), turns: ns(0), cores };
+    assert_eq!((thread.as_str(), *load), ("late", Some(expected)));
 }
 
 #[test]

@@ -108,12 +108,10 @@ fn bounds_of(scenario: &Scenario, tasks: &TaskSet, sides: &[Side]) -> JobBounds 
         ends.resize(by_work.len(), None);
         ends = ends.into_iter().zip(by_work).map(|(exact, by_work)| exact.or(by_work)).collect();
     }
-    let mut bounds = JobBounds { responses: vec![None; scenario.threads.len()], refusal: None };
+    let refusal = responses::refusal(tasks, &weights, &ends);
+    let mut bounds = JobBounds { responses: vec![None; scenario.threads.len()], refusal };
     for (task, ends) in tasks.tasks.iter().zip(ends) {
-        let Some(ends) = ends else {
-            bounds.refusal.get_or_insert_with(|| SporadicRefusal::BeyondPeriod { thread: task.label.clone() });
-            continue;
-        };
+        let Some(ends) = ends else { continue };
         for (member, &(thread, offset)) in task.members.iter().enumerate() {
             let of_member = task.operations.iter().zip(&ends).filter(|(operation, _)| operation.member == member);
             // One that does nothing is over when it is released.
@@ -207,13 +205,46 @@ pub enum SporadicRefusal {
     TooLong,
     /// Some response is not proven to be within its period, nor, where jobs queue in one stream, within a few of them.
     #[error(
-        "no bound is found: a job of {thread:?} may not be done when the next one comes (too much load, or the bound \
-         is too coarse)"
+        "no bound is found: a job of {thread:?} may not be done when the next one comes ({})",
+        load.as_ref().map_or_else(|| "too much load, or the bound is too coarse".to_owned(), ToString::to_string)
     )]
     BeyondPeriod {
         /// Label of the thread.
         thread: String,
+        /// What the bound counts in a window of some of its periods, if that is known.
+        load: Option<WindowLoad>,
     },
+}
+
+/// What a bound counts in a window of several periods of a thread, where jobs of others that have no bound end by their
+/// periods: more than the window, so that it knows no end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "in {jobs} of its periods, {window}, the bound counts {} at least: {own} for {jobs} of its jobs, {others} for jobs of others, \
+     {turns} for turns of other contexts, {cores} for more urgent hosts",
+    WindowLoad::sum(self)
+)]
+pub struct WindowLoad {
+    /// Jobs of the thread.
+    pub jobs: u64,
+    /// Their periods together.
+    pub window: Duration,
+    /// Of these jobs: their blocks, copies, sleeps and work.
+    pub own: Duration,
+    /// Of jobs of others.
+    pub others: Duration,
+    /// Of turns that other contexts have.
+    pub turns: Duration,
+    /// Of more urgent hosts of the same core.
+    pub cores: Duration,
+}
+
+impl WindowLoad {
+    /// All of it.
+    pub fn sum(&self) -> Duration {
+        let Self { own, others, turns, cores, .. } = *self;
+        [others, turns, cores].into_iter().fold(own, Duration::saturating_add)
+    }
 }
 
 /// How a task i has its core: **cores** that hosts share.

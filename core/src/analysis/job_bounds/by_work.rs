@@ -16,11 +16,12 @@
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use super::ContextLoad;
 use super::model::{Task, TaskSet};
 use super::weight_choices::{Choice, choices};
+use super::{ContextLoad, LONGEST, WindowLoad};
 use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
 use crate::limits::count_steps;
+use crate::time::Duration;
 
 /// Lengths of a window that are tried.
 const MOST_STEPS: usize = 100_000;
@@ -52,20 +53,10 @@ impl<'a> ByWork<'a> {
     /// By when each operation of a task's job has ended, from the arrival of the job \[ns\], if `responses` are bounds
     /// R of all tasks.
     pub(super) fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
-        let &Self { tasks, weights, .. } = self;
-        let chains = &self.chains[task];
-        let mut is_reached = vec![false; tasks.tasks.len()];
-        tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
-        let is_reached = &is_reached[..];
-        let level = lowest_level(tasks, &tasks.tasks[task]);
-        let sum = |v, q| {
-            let (outside, sums) = (OnceCell::new(), RefCell::default());
-            WorkInWindow { tasks, task, q, level, is_reached, v, responses, weights, chains, outside, sums }
-        };
-        let Task { operations, most_queued, period, .. } = &tasks.tasks[task];
+        let Task { operations, most_queued, period, .. } = &self.tasks.tasks[task];
         let mut ends = vec![0; operations.len()];
         for q in 1..=*most_queued {
-            let sums: Vec<WorkInWindow<'_>> = self.choices[task].iter().map(|v| sum(v, q)).collect();
+            let sums = self.windows(task, q, responses);
             let end = |k: usize| sums.iter().filter_map(|sum| sum.end(k)).min();
             let of_q: Vec<u64> = (0..operations.len()).map(end).collect::<Option<_>>()?;
             let is_over = of_q.iter().all(|end| end <= period);
@@ -76,6 +67,29 @@ impl<'a> ByWork<'a> {
             }
         }
         None
+    }
+}
+
+impl ByWork<'_> {
+    /// The window of q jobs of a task with each choice of weights.
+    fn windows<'a>(&'a self, task: usize, q: u64, responses: &'a [Option<u64>]) -> Vec<WorkInWindow<'a>> {
+        let &Self { tasks, weights, .. } = self;
+        let chains = &self.chains[task];
+        let mut is_reached = vec![false; tasks.tasks.len()];
+        tasks.tasks[task].reached.iter().flatten().for_each(|&other| is_reached[other] = true);
+        let level = lowest_level(tasks, &tasks.tasks[task]);
+        let window = |v| {
+            let (outside, sums, is_reached) = (OnceCell::new(), RefCell::default(), is_reached.clone());
+            WorkInWindow { tasks, task, q, level, is_reached, v, responses, weights, chains, outside, sums }
+        };
+        self.choices[task].iter().map(window).collect()
+    }
+
+    /// Why a task has no bound, if `responses` bound those of others: what there is in the longest window.
+    pub(super) fn load(&self, task: usize, responses: &[Option<u64>]) -> Option<WindowLoad> {
+        // Its own response is not asked for.
+        let q = self.tasks.tasks[task].most_queued;
+        self.windows(task, q, responses).iter().filter_map(WorkInWindow::load).min_by_key(WindowLoad::sum)
     }
 }
 
@@ -137,7 +151,7 @@ struct WorkInWindow<'a> {
     /// The lowest priority of what the job can have to wait for.
     level: usize,
     /// By task: whether it is in S, so that the job can have to wait for what its jobs submit.
-    is_reached: &'a [bool],
+    is_reached: Vec<bool>,
     v: &'a Choice,
     /// By task: R; `None`: not known.
     responses: &'a [Option<u64>],
@@ -264,8 +278,29 @@ impl WorkInWindow<'_> {
         chain.checked_add(queued)?.checked_add(sums.own - self.after_window(k, &sums.counted)?)
     }
 
-    /// `W_(k,q)(w)` \[ns, rounded up\], term by term.
-    fn sum(&self, (k, w): (usize, u64), sums: &Sums, of_own: u128, mut turns: Vec<NeedOfTurns>) -> Option<u64> {
+    /// `W_(k,q)(w)` \[ns, rounded up\].
+    fn sum(&self, window: (usize, u64), sums: &Sums, of_own: u128, turns: Vec<NeedOfTurns>) -> Option<u64> {
+        let terms = self.terms(window, sums, of_own, turns)?;
+        u64::try_from(terms.into_iter().try_fold(0, u128::checked_add)?.div_ceil(u128::from(ONE))).ok()
+    }
+
+    /// What there is in the longest window that is looked at, to the last operation of its last job.
+    fn load(&self) -> Option<WindowLoad> {
+        let task = self.own();
+        let window = task.period.checked_mul(self.q).filter(|window| *window <= LONGEST)?;
+        let k = task.operations.len().checked_sub(1)?;
+        let sums = self.sums(self.counted(k))?;
+        let mut turns = vec![NeedOfTurns::default(); sums.counted.of_chain.len()];
+        let of_own = self.of_own_jobs(k, &sums, &mut turns)?;
+        let terms = self.terms((k, window), &sums, of_own, turns)?;
+        let [own, others, turns, cores] =
+            terms.map(|term| Some(Duration::from_ns(u64::try_from(term.div_ceil(u128::from(ONE))).ok()?)));
+        let window = Duration::from_ns(window);
+        Some(WindowLoad { jobs: self.q, window, own: own?, others: others?, turns: turns?, cores: cores? })
+    }
+
+    /// Of own jobs, of others, of contexts without a turn, and of more urgent hosts.
+    fn terms(&self, (k, w): (usize, u64), sums: &Sums, of_own: u128, mut turns: Vec<NeedOfTurns>) -> Option<[u128; 4]> {
         let task = self.own();
         // Of every other task j: ceil((w + R_j) / T_j) jobs, each with its g C v.
         let (others, lower) = self.other_jobs(w, sums, &mut turns)?;
@@ -282,8 +317,7 @@ impl WorkInWindow<'_> {
         // Contexts without a turn, and a core that more urgent hosts have.
         let lost = self.lost(&turns, w)?;
         let core = u128::from(self.tasks.higher(task, w, self.responses)?).checked_mul(u128::from(ONE))?;
-        let sum = [of_own, others, lower, lost, core].into_iter().try_fold(0, u128::checked_add)?;
-        u64::try_from(sum.div_ceil(u128::from(ONE))).ok()
+        Some([of_own, others.checked_add(lower)?, lost, core])
     }
 
     /// What jobs count; `None`: too much.

@@ -10,9 +10,9 @@
 //!   what more urgent hosts have of its core;
 //! - on **one processor without preemption** the analysis of Davis, Burns, Bril and Lukkien, which is exact.
 
-use super::Side;
 use super::by_work::{ByWork, least_fixed_point};
 use super::model::{Task, TaskSet, levels};
+use super::{Side, SporadicRefusal};
 use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
 use crate::effort;
 use crate::limits::count_turn;
@@ -55,6 +55,19 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>, sides: &[Side]) -> Ve
     }
     let by_work = fixed_point(tasks, |task, responses| work.ends(task, responses));
     explored.into_iter().zip(by_work).map(|(one, other)| smaller(one, other)).collect()
+}
+
+/// Why the first task that has no bound has none: the first of those whose windows do not end even if jobs of others
+/// that have none end by their periods, as others may have none for its sake.
+pub(super) fn refusal(tasks: &TaskSet, weights: &Weights<'_>, ends: &[Option<Ends>]) -> Option<SporadicRefusal> {
+    let unbounded: Vec<usize> = (0..ends.len()).filter(|&task| ends[task].is_none()).collect();
+    let at_least = |(task, ends): (&Task, &Option<Ends>)| Some(ends.as_ref().map_or(task.period, last));
+    let responses: Vec<Option<u64>> = tasks.tasks.iter().zip(ends).map(at_least).collect();
+    let work = ByWork::new(tasks, weights);
+    let load = |task: usize| work.load(task, &responses).filter(|load| load.sum() > load.window);
+    let known = unbounded.iter().find_map(|&task| Some((task, Some(load(task)?))));
+    let (task, load) = known.or_else(|| Some((*unbounded.first()?, None)))?;
+    Some(SporadicRefusal::BeyondPeriod { thread: tasks.tasks[task].label.clone(), load })
 }
 
 /// A side with what its explorations need.
