@@ -101,11 +101,12 @@ struct Found {
 
 impl<'t> AmaltheaModel<'t> {
     /// Whether tasks are to run on their cores: as asked for, or where nothing says how large any kernel is, which the
-    /// mapping may make up for.
+    /// mapping may make up for, as it does where the model has no GPU.
     pub(super) fn uses_cores(&self, chosen: &AmaltheaOptions) -> bool {
         let has_grids = || self.runnables.iter().any(|runnable| runnable.grid_size.is_some());
         let is_chosen = || !chosen.runnables.is_empty() || !chosen.grid_sizes.is_empty() || has_grids();
-        chosen.cores || !is_chosen() && self.tasks.iter().any(|task| self.is_on_gpu(task))
+        let is_mapped = || self.tasks.iter().any(|task| self.is_on_gpu(task)) || self.has_cores_alone();
+        chosen.cores || !is_chosen() && is_mapped()
     }
 
     /// What tasks do, with these sequences on the GPU.
@@ -390,7 +391,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             let mut all = (Ticks::default(), Duration::ZERO);
             for access in &runnable.accesses {
                 let (cycles, rest) = if let Some(one) = one {
-                    (Ticks::default(), one.checked_mul(unit.memories.lines(access)?)?)
+                    (Ticks::default(), one.checked_mul(unit.memories.most_lines(access)?)?)
                 } else {
                     unit.memories.time(access)?
                 };
