@@ -161,9 +161,9 @@ fn events<'a, 'i: 'a>(root: Node<'a, 'i>, chain: Node<'a, 'i>) -> Result<Vec<Eve
         let is_whole = |segment: &Node<'_, '_>| {
             xml::children(*segment).all(|part| ["stimulus", "response"].contains(&part.tag_name().name()))
         };
-        let segment = segment.filter(is_whole).ok_or(
-            "its event chain has something else than segments with a stimulus and a response of their own",
-        )?;
+        let segment = segment
+            .filter(is_whole)
+            .ok_or("its event chain has something else than segments with a stimulus and a response of their own")?;
         let begin = event(root, segment, "stimulus")?;
         if Some(&begin) != events.last() {
             return Err(format!(

@@ -179,11 +179,16 @@ impl TasksOnCores {
         }
         for mut all in by_core.into_values() {
             all.sort_unstable();
-            for pair in all.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-                let hosts = [pair[0].1, pair[1].1];
-                let names = hosts.map(|host| model.tasks.get(self.hosts[host].task).map_or("", |task| &task.name));
-                let what = format!("tasks {:?} and {:?} are equally urgent on their core", names[0], names[1]);
-                for host in hosts {
+            for equal in all.chunk_by(|one, next| one.0 == next.0) {
+                let name = |&(_, host): &(i32, usize)| {
+                    model.tasks.get(self.hosts[host].task).map_or_else(String::new, |task| format!("{:?}", task.name))
+                };
+                let names: Vec<String> = equal.iter().map(name).collect();
+                let Some((last, others)) = names.split_last().filter(|(_, others)| !others.is_empty()) else {
+                    continue;
+                };
+                let what = format!("tasks {} and {last} are equally urgent on their core", others.join(", "));
+                for &(_, host) in equal {
                     self.hosts[host].doubts.insert(what.clone());
                 }
             }
