@@ -182,8 +182,8 @@ const TOLD: usize = 3;
 /// Tells notes in their order: those that differ in a name alone as one, and of a kind that has many else, the first
 /// one and how many more there are.
 pub(crate) fn show_abridged<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, note: impl Fn(&str)) {
-    let notes: Vec<T> = notes.into_iter().collect();
-    let notes: Vec<(String, String)> = merged(&notes).into_iter().map(|(text, _)| (kind(&text), text)).collect();
+    let notes = merged(&notes.into_iter().collect::<Vec<T>>());
+    let notes: Vec<(String, String)> = notes.into_iter().map(|(text, _)| (kind(&text), text)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for (kind, _) in &notes {
         *counts.entry(kind).or_default() += 1;

@@ -194,7 +194,6 @@ impl Report for AnalysisReport<'_> {
         if self.verdicts_alone {
             return;
         }
-        page.blank();
         self.responses().add_to(page);
         add_analysis(page, &self.analysis);
         if let Some(steps) = &self.steps {
@@ -234,8 +233,8 @@ impl<'a> BoundedResponses<'a> {
     fn add_to(&self, page: &mut Page) {
         if self.rows().any(|row| row.jobs > 1) {
             let (columns, json) = (bounded_response_columns(), formats(&["json"]));
-            page.first_rows(MAX_ROWS, &columns, self.rows(), " streams and hosts", &json);
             page.blank();
+            page.first_rows(MAX_ROWS, &columns, self.rows(), " streams and hosts", &json);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Event chains from task to task, on a model of a brake-by-wire system whose periods, ticks and priorities are those of
-//! Becker and Bucaioni's case study (github.com/matthiasthomasbecker/AmaltheaToRCM, `CaseStudy/BBW`), without labels.
+//! Event chains from task to task, on a model of a brake-by-wire system whose periods, ticks and priorities are those
+//! of Becker and Bucaioni's case study (github.com/matthiasthomasbecker/AmaltheaToRCM, `CaseStudy/BBW`), without labels.
 //!
 //! Beside that model are the response times that Rubus-ICE computed for it. They are those of 200 MHz (18,000 ticks of
 //! the most urgent task take 90 us), while the file has 300 MHz.
@@ -123,8 +123,8 @@ fn response_times_of_the_brakes_are_those_that_are_published() {
 /// By hand, with all tasks first released at 0: what happens just after the pedal was read at 14 ms is read at 16 ms,
 /// there at 16.09 ms, read by the torque map at 18 ms and there by 18.405 ms, read by the controller at 20 ms and there
 /// by 20.36 ms, read by ABS at 25 ms, and by the actuator at 30 ms, which is the latest of all such ways: its response
-/// time later, 16 ms and that of LDM have passed. What is published is unphased: 20 ms, which are all periods together,
-/// and that response time, less up to 3 us.
+/// time later, 16 ms and that of LDM have passed. What is published does not count the offsets: 20 ms, which are all
+/// periods together, and that response time, less up to 3 us.
 #[test]
 fn a_chain_of_tasks_is_judged_by_its_maximum() {
     let (document, status, said) = analysed(&model(&TASKS, &wheels((0, 20))), &[]);
