@@ -56,7 +56,9 @@ pub fn merged<T: AsRef<str>>(texts: &[T]) -> Vec<(String, Vec<usize>)> {
         let mut known = HashSet::new();
         let names = numbers.iter().map(|&number| parts[number][place]).filter(|name| known.insert(*name));
         let told: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
-        numbers.iter().for_each(|&number| all[number] = None);
+        for &number in &numbers {
+            all[number] = None;
+        }
         let (head, tail) = (first[..place].join("\""), first[place + 1..].join("\""));
         let place = numbers[0];
         all[place] = Some((format!("{head}{}{tail}", first_of(&told)), numbers));

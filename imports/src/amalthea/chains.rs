@@ -45,44 +45,13 @@ impl AmaltheaModel<'_> {
             };
             match links {
                 Ok(links) => {
-                    self.note_measure(limit, &links, on_cores, builder);
+                    note_measure(limit, &links, on_cores, builder);
                     let of = |measure| (limit.measure == measure).then_some(limit.limit);
                     let [reaction_time, data_age] = ChainMeasure::ALL.map(of);
                     builder.add_chain(Chain { name: limit.name.as_str().into(), links, reaction_time, data_age });
                 }
                 Err(why) => builder.note(not_judged(&limit.name, &why)),
             }
-        }
-    }
-
-    /// Says in what the measure of a chain is not that of its constraint.
-    fn note_measure(
-        &self,
-        limit: &ChainLimit,
-        links: &[ChainLink],
-        on_cores: &TasksOnCores,
-        builder: &mut ScenarioBuilder<'_>,
-    ) {
-        let name = &limit.name;
-        if limit.measure == ChainMeasure::ReactionTime {
-            let first = match limit.of {
-                RequirementOf::Process => "task",
-                RequirementOf::Runnable => "runnable",
-            };
-            builder.note(format!(
-                "the reaction time of {name:?} counts from an event just after a start of its first {first}, which the \
-                 next start is the first to know of"
-            ));
-        }
-        let first = links.first().and_then(|link| on_cores.hosts.get(link.thread as usize));
-        if limit.is_from_activation && first.is_some_and(|host| host.core.is_some()) {
-            builder.note(format!(
-                "{name:?} is about the activation of a task: what is found in runs counts from when that first has its \
-                 core, which may be later, and bounds count from the activation"
-            ));
-        }
-        if let Some(minimum) = limit.minimum {
-            builder.note(format!("the minimum of {LATENCY} {name:?} is not judged: {minimum}"));
         }
     }
 
@@ -182,5 +151,30 @@ impl AmaltheaModel<'_> {
         };
         let unjudged = self.chains.limits.iter().filter(|limit| !is_judged(limit));
         unread + unjudged.count() as u64
+    }
+}
+
+/// Says in what the measure of a chain is not that of its constraint.
+fn note_measure(limit: &ChainLimit, links: &[ChainLink], on_cores: &TasksOnCores, builder: &mut ScenarioBuilder<'_>) {
+    let name = &limit.name;
+    if limit.measure == ChainMeasure::ReactionTime {
+        let first = match limit.of {
+            RequirementOf::Process => "task",
+            RequirementOf::Runnable => "runnable",
+        };
+        builder.note(format!(
+            "the reaction time of {name:?} counts from an event just after a start of its first {first}, which the \
+             next start is the first to know of"
+        ));
+    }
+    let first = links.first().and_then(|link| on_cores.hosts.get(link.thread as usize));
+    if limit.is_from_activation && first.is_some_and(|host| host.core.is_some()) {
+        builder.note(format!(
+            "{name:?} is about the activation of a task: what is found in runs counts from when that first has its \
+             core, which may be later, and bounds count from the activation"
+        ));
+    }
+    if let Some(minimum) = limit.minimum {
+        builder.note(format!("the minimum of {LATENCY} {name:?} is not judged: {minimum}"));
     }
 }

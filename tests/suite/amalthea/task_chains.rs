@@ -1,5 +1,6 @@
 //! Event chains from task to task, on a model of a brake-by-wire system whose periods, ticks and priorities are those
-//! of Becker and Bucaioni's case study (github.com/matthiasthomasbecker/AmaltheaToRCM, `CaseStudy/BBW`), without labels.
+//! of Becker and Bucaioni's case study (github.com/matthiasthomasbecker/AmaltheaToRCM, `CaseStudy/BBW`), without its
+//! labels.
 //!
 //! Beside that model are the response times that Rubus-ICE computed for it. They are those of 200 MHz (18,000 ticks of
 //! the most urgent task take 90 us), while the file has 300 MHz.
@@ -29,28 +30,29 @@ const WHEELS: [&str; 4] = ["FL", "FR", "RL", "RR"];
 /// A model of `tasks` on one core of 200 MHz, with an event `TASK.MOMENT` for each moment of each and `S.TASK` for its
 /// stimulus, and with these constraints.
 fn model(tasks: &[(&str, u64, u64, u32, u64)], constraints: &str) -> String {
-    let mut parts = [const { String::new() }; 4];
+    let mut parts = [const { Vec::new() }; 4];
     for (name, period, ticks, priority, _) in tasks {
         let item = ticks_item(&ticks.to_string());
-        parts[0] += &format!(
+        parts[0].push(format!(
             r#"<tasks name="{name}" stimuli="P{name}?type=PeriodicStimulus" preemption="preemptive"><activityGraph><items xsi:type="am:RunnableCall" runnable="R{name}?type=Runnable"/></activityGraph></tasks>
 <runnables name="R{name}"><activityGraph>{item}</activityGraph></runnables>"#
-        );
-        parts[1] += &format!(
+        ));
+        parts[1].push(format!(
             r#"<stimuli xsi:type="am:PeriodicStimulus" name="P{name}"><recurrence value="{period}" unit="ms"/></stimuli>"#
-        );
+        ));
         for moment in ["activate", "start", "terminate", "resume"] {
-            parts[2] += &format!(
+            parts[2].push(format!(
                 r#"<events xsi:type="am:ProcessEvent" name="{name}.{moment}" eventType="{moment}" entity="{name}?type=Task"/>"#
-            );
+            ));
         }
-        parts[2] +=
-            &format!(r#"<events xsi:type="am:StimulusEvent" name="S.{name}" entity="P{name}?type=PeriodicStimulus"/>"#);
-        parts[3] += &format!(
+        parts[2].push(format!(
+            r#"<events xsi:type="am:StimulusEvent" name="S.{name}" entity="P{name}?type=PeriodicStimulus"/>"#
+        ));
+        parts[3].push(format!(
             r#"<taskAllocation task="{name}?type=Task" scheduler="S?type=TaskScheduler" affinity="core?type=ProcessingUnit"><schedulingParameters priority="{priority}"/></taskAllocation>"#
-        );
+        ));
     }
-    let [software, stimuli, events, mapping] = parts;
+    let [software, stimuli, events, mapping] = parts.map(|parts| parts.concat());
     let hardware = GPU.replace("\"GPU\"", "\"CPU\"").replace("2.0", "1.0").replace("name=\"gpu\"", "name=\"core\"");
     let hardware = hardware.replace("value=\"1.0\" unit=\"GHz\"", "value=\"200\" unit=\"MHz\"");
     let system = r#"<operatingSystems><taskSchedulers name="S"><schedulingAlgorithm xsi:type="am:OSEK"/></taskSchedulers></operatingSystems>"#;
