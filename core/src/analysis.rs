@@ -92,4 +92,4 @@ pub use search::{SearchOptions, SearchResult, search};
 pub(crate) use sensitivity::{Question, Sensitivity, SensitivityRow, ThreadSlack, TimeChange};
 pub use sporadic::{SporadicVerdict, SporadicVerdicts, judge_sporadic, sporadic_bounds};
 pub use verdict::{JobVerdict, JobVerdicts, Verdict, judge};
-pub(crate) use verdict::{judge_known, stopped_note};
+pub(crate) use verdict::{judge_known, open_notes, stopped_note};

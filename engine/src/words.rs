@@ -1,7 +1,7 @@
 //! What messages say: names near to an unknown one, texts shortened to the room that there is, counts, and causes of
 //! errors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt::Debug;
@@ -24,6 +24,61 @@ pub fn listed<'n>(mut known: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<&str> = known.by_ref().take(MOST_LISTED).collect();
     names.extend(known.next().map(|_| "…"));
     names.join(", ")
+}
+
+/// The first of some names, and how many more there are: `A, B, C and 8 more`.
+#[doc(hidden)]
+pub fn first_of(names: &[impl AsRef<str>]) -> String {
+    // For one more there is room as well.
+    let told = if names.len() > MOST + 1 { MOST } else { names.len() };
+    let all: Vec<&str> = names[..told].iter().map(AsRef::as_ref).collect();
+    let more = names.len() - told;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", all.join(", "))
+}
+
+/// Texts of which several differ in one name in quotation marks alone: these become one, in the place of the first of
+/// them, with the [first of the names](first_of). With each, the places of those that it was made of.
+#[doc(hidden)]
+pub fn merged<T: AsRef<str>>(texts: &[T]) -> Vec<(String, Vec<usize>)> {
+    let parts: Vec<Vec<&str>> = texts.iter().map(|text| by_quotes(text.as_ref())).collect();
+    let mut alike: HashMap<Vec<&str>, Vec<usize>> = HashMap::new();
+    for (number, parts) in parts.iter().enumerate() {
+        alike.entry(parts.iter().copied().step_by(2).collect()).or_default().push(number);
+    }
+    let alone = |(number, text): (usize, &T)| Some((text.as_ref().to_owned(), vec![number]));
+    let mut all: Vec<Option<(String, Vec<usize>)>> = texts.iter().enumerate().map(alone).collect();
+    for numbers in alike.into_values() {
+        let first = &parts[numbers[0]];
+        let differs = |at: &usize| numbers.iter().any(|&number| parts[number][*at] != first[*at]);
+        let mut places = (0..first.len()).filter(differs);
+        let (Some(place), None) = (places.next(), places.next()) else { continue };
+        let mut known = HashSet::new();
+        let names = numbers.iter().map(|&number| parts[number][place]).filter(|name| known.insert(*name));
+        let told: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+        for &number in &numbers {
+            all[number] = None;
+        }
+        let (head, tail) = (first[..place].join("\""), first[place + 1..].join("\""));
+        let place = numbers[0];
+        all[place] = Some((format!("{head}{}{tail}", first_of(&told)), numbers));
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// What stands outside quotation marks and within, in turns; all of a text in which one is not closed.
+fn by_quotes(text: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut is_escaped) = (Vec::new(), 0, false);
+    for (at, letter) in text.char_indices() {
+        let is_quoted = parts.len() % 2 == 1;
+        if letter == '"' && !is_escaped {
+            parts.push(&text[from..at]);
+            from = at + 1;
+        }
+        is_escaped = is_quoted && letter == '\\' && !is_escaped;
+    }
+    parts.push(&text[from..]);
+    if parts.len() % 2 == 1 { parts } else { vec![text] }
 }
 
 /// How near a name is, the smaller the nearer.
@@ -240,6 +295,19 @@ mod tests {
         assert_eq!(near("rtx3080ti"), ["rtx3080"]);
         assert_eq!(near("jetson-tx2"), ["tx2"]);
         assert_eq!(near_names("camra", ["camera", "lidar"]), ["camera"]);
+    }
+
+    #[test]
+    fn texts_that_differ_in_one_name_alone_are_one() {
+        let late = |name: &str| format!("stimulus {name:?} of \"T\" is late: 3 ms");
+        let other = || "nothing \"else".to_owned();
+        let two = late("a").replace("\"a\"", "\"a\", \"b\"");
+        assert_eq!(merged(&[late("a"), other(), late("b")]), [(two, vec![0, 2]), (other(), vec![1])]);
+        let many = late("a").replace("\"a\"", r#""a", "\"", "c\\" and 2 more"#);
+        assert_eq!(merged(&["a", "\"", "c\\", "d", "e", "e"].map(late)), [(many, (0..6).collect())]);
+        // In two names, or in a number, and not at all.
+        let apart = [r#""a" by "b""#, r#""c" by "d""#, "2 ms", "3 ms", "3 ms", r#"a "quote"#];
+        assert_eq!(merged(&apart).into_iter().map(|(text, _)| text).collect::<Vec<_>>(), apart);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod build;
 mod chains;
 mod cost;
 mod demands;
+mod event_chains;
 mod hardware;
 mod items;
 mod mapping;
@@ -92,6 +93,7 @@ fn read_model<'t>(file: &'t str, text: &'t str) -> Result<AmaltheaModel<'t>, Pro
     if runnables.is_empty() {
         notes.push("the model has no runnables".to_owned());
     }
+    notes.extend(chains.unread.iter().cloned());
     notes.sort();
     notes.dedup();
     let version = version.to_owned();

@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use clap::ValueEnum;
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser, ValueParser};
 use gpusched::formats::{Cut, Report, RowFormat, RowsPart, TableStyle, text_of, write_json, write_json_lines};
+use gpusched::words::merged;
 
 use super::Answer;
 use super::ending::{self, Reason};
@@ -178,9 +179,11 @@ fn is_command(before: u8, byte: u8) -> bool {
 /// So many notes of one kind are all told.
 const TOLD: usize = 3;
 
-/// Tells notes in their order; of a kind that has many, the first one and how many more there are.
+/// Tells notes in their order: those that differ in a name alone as one, and of a kind that has many else, the first
+/// one and how many more there are.
 pub(crate) fn show_abridged<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, note: impl Fn(&str)) {
-    let notes: Vec<(String, T)> = notes.into_iter().map(|text| (kind(text.as_ref()), text)).collect();
+    let notes = merged(&notes.into_iter().collect::<Vec<T>>());
+    let notes: Vec<(String, String)> = notes.into_iter().map(|(text, _)| (kind(&text), text)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for (kind, _) in &notes {
         *counts.entry(kind).or_default() += 1;
@@ -188,7 +191,7 @@ pub(crate) fn show_abridged<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, n
     for (kind, text) in &notes {
         // Of a kind that was summed up already nothing is left to tell.
         let Some(&count) = counts.get(&**kind) else { continue };
-        note(text.as_ref());
+        note(text);
         if count > TOLD {
             counts.remove(&**kind);
             note(&format!("and {} more like this one", count - 1));
@@ -251,9 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn many_notes_of_one_kind_are_counted_and_few_are_told() {
+    fn notes_that_differ_in_a_name_are_one_and_many_of_one_kind_are_counted() {
         let unused = |name: &str| format!("kernel {name:?} is never launched");
-        let few = ["a", "b", "\"", "no \\ effect"].map(unused);
+        assert_eq!(told(&["a", "b"].map(unused)), ["kernel \"a\", \"b\" is never launched"]);
+        let late = |number: u32| format!("\"S\" misses {number} of 30 jobs");
+        let few = [1, 2, 3, 4].map(late);
         assert_eq!(told(&few[..3]), few[..3]);
         assert_eq!(told(&few), [few[0].clone(), "and 3 more like this one".to_owned()]);
         let other = "several contexts ran".to_owned();

@@ -9,6 +9,7 @@ mod requirements;
 mod scenarios;
 mod shipped;
 mod stimuli;
+mod task_chains;
 mod tasks;
 
 use gpusched::amalthea::{AmaltheaError, AmaltheaModel, AmaltheaOptions};

@@ -28,7 +28,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("engine/effort", 221),
     ("engine/limits", 153),
     ("engine/named", 67),
-    ("engine/words", 158),
+    ("engine/words", 203),
     ("engine/time", 290),
     ("engine/canonical", 83),
     ("engine/json", 1036),
@@ -42,17 +42,17 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5208),
+    ("core/scenario", 5205),
     ("core/run", 2551),
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 12883),
+    ("core/analysis", 12955),
     ("core/replay", 406),
     ("core/probe", 698),
     ("core/formats", 1273),
-    ("core/tables", 3012),
-    ("core/pictures", 7125),
+    ("core/tables", 3015),
+    ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
     ("systems/applications", 901),
@@ -60,21 +60,21 @@ const ROOMS: [(&str, usize); 48] = [
     ("systems/tables", 654),
     ("systems/pictures", 624),
     ("imports/profile", 3651),
-    ("imports/amalthea", 3594),
+    ("imports/amalthea", 3775),
     ("imports/input", 613),
     ("imports/tables", 396),
     ("papers/experiments", 5470),
     ("papers/tables", 939),
     ("papers/pictures", 936),
-    ("src/explain", 259),
+    ("src/explain", 261),
     ("src/schema", 174),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5683),
+    ("src/cli", 5684),
 ];
 
 /// Of all rooms.
-const LINES: usize = 90_923;
+const LINES: usize = 91_228;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 547;
+const FILES: usize = 548;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -433,7 +433,7 @@ fn the_library_makes_no_more_items_public_than_it_says() {
 }
 
 /// What crates make public for each other alone: items, methods, fields and lists of them.
-const MOST_HIDDEN: usize = 297;
+const MOST_HIDDEN: usize = 299;
 
 #[test]
 fn the_crates_hide_no_more_than_they_say() {

@@ -27,6 +27,7 @@ mod clusters;
 mod command_line;
 mod common;
 mod cores;
+mod cpu_only;
 mod critical_path;
 mod cut_tables;
 mod deadlines;

@@ -119,10 +119,9 @@ fn hundreds_of_notes_of_one_kind_are_one_and_their_number() {
     fs::write(&file, text).expect("it can be written");
     let output = gpusched(&["simulate", &file]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let expected = "note: kernel \"unused 0\" is never launched\n\
-                    note: and 825 more like this one\n\
-                    note: \"S0\" misses its deadline of 1 us in 1 of 1 jobs; the longest response is 2 us\n\
-                    note: and 39 more like this one\n";
+    let expected = "note: kernel \"unused 0\", \"unused 1\", \"unused 10\" and 823 more is never launched\n\
+                    note: \"S0\", \"S1\", \"S2\" and 37 more misses its deadline of 1 us in 1 of 1 jobs; the longest \
+                    response is 2 us\n";
     assert_eq!(stderr(&output), expected);
     let notes = json(&["simulate", &file, "--format", "json"])["notes"].as_array().map(Vec::len);
     assert_eq!(notes, Some(866), "JSON has every one");

@@ -292,6 +292,7 @@ fn missing_safe_finish(
     ];
     let unknown = unknown.iter().find(|(departure, _)| departures.contains(departure));
     match (dependence, unknown) {
+        _ if kernels.is_empty() => None,
         (Some(dependence), _) => Some(dependence.to_string()),
         (None, Some((_, reason))) => Some(format!("safe_finish_ns is not given: {reason}")),
         _ => (kernels.iter().filter(|kernel| kernel.safe_finish_ns.is_none()).count() > beyond).then(|| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::prepared::Repeats;
-use super::verdict::{JobVerdicts, Verdict};
+use super::verdict::{JobVerdicts, Verdict, open_notes};
 use crate::broken_bound::BrokenBound;
 use crate::run::{ChainDelay, Run, Summary};
 use crate::scenario::{Chain, ChainMeasure, ReleaseOrder, Scenario};
@@ -125,8 +125,8 @@ pub fn chain_verdicts(
     let repeats = all.then(|| Repeats::of(scenario, &threads, spans, false)).flatten();
     let bounds = ChainBounds::new(scenario, &verdicts.jobs, &verdicts.responses, repeats);
     let (mut known, mut own) = (ChainVerdicts::default(), Summary::of(run).chains().into_iter());
+    let mut doubtful = Vec::new();
     for (number, chain) in scenario.chains.iter().enumerate() {
-        let mut doubtful = false;
         for measure in ChainMeasure::ALL {
             let mut row = ChainVerdict::new(scenario, (number, chain), measure, verdicts.options.order);
             let found = verdicts.found.worst_of_chain(number, measure);
@@ -149,12 +149,12 @@ pub fn chain_verdicts(
             let verdict = row.limit_ns.map(|limit| Verdict::new(row.worst_found_ns, row.bound_ns, limit));
             let is_doubtful = verdict == Some(Verdict::Proven) && !doubts.is_empty();
             row.verdict = verdict.map(|verdict| if is_doubtful { Verdict::Open } else { verdict });
-            doubtful |= is_doubtful;
+            doubtful.extend(is_doubtful.then_some(&*chain.name));
             known.rows.push(row);
         }
-        let doubts = doubts.iter().filter(|_| doubtful);
-        known.notes.extend(doubts.map(|doubt| format!("open though the bound meets it: {}: {doubt}", chain.name)));
     }
+    let why = |name| doubts.iter().map(move |doubt| (name, doubt.as_str()));
+    known.notes.extend(open_notes(doubtful.into_iter().flat_map(why)));
     Ok(known)
 }
 

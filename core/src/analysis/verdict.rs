@@ -1,5 +1,6 @@
 //! Whether every job meets its deadline: proven, missed, or open.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -21,6 +22,7 @@ use crate::run::{ChainDelay, Jobs, Run, overload_notes};
 use crate::scenario::{HostThread, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant, is_in_time};
+use crate::words::{first_of, merged};
 
 named! {
     /// What is known of a deadline.
@@ -87,6 +89,27 @@ pub(super) fn latest(
     };
     let missed = verdicts.enumerate().filter(|(_, (verdict, ..))| *verdict == Some(Verdict::Missed));
     missed.max_by_key(|(_, (_, found, deadline))| late(*found, *deadline)).map(|(number, _)| number)
+}
+
+/// Why some are open although their bounds meet what is asked of them, each with its name: once for each reason, and
+/// for those that differ in a name alone.
+pub(crate) fn open_notes<'n>(open: impl Iterator<Item = (&'n str, &'n str)>) -> Vec<String> {
+    let (mut reasons, mut numbers, mut names) = (Vec::new(), HashMap::new(), Vec::new());
+    for (name, reason) in open {
+        let number = *numbers.entry(reason).or_insert(reasons.len());
+        if number == reasons.len() {
+            reasons.push(reason);
+            names.push(Vec::new());
+        }
+        names[number].push(name);
+    }
+    let note = |(reason, numbers): (String, Vec<usize>)| {
+        let mut known = HashSet::new();
+        let of_all = numbers.iter().flat_map(|&number| &names[number]).filter(|name| known.insert(**name));
+        let of_all: Vec<&str> = of_all.copied().collect();
+        format!("open though the bound meets it: {}: {reason}", first_of(&of_all))
+    };
+    merged(&reasons).into_iter().map(note).collect()
 }
 
 pub(super) fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {

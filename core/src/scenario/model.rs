@@ -49,6 +49,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether anything is submitted to the GPU; else hosts work, sleep and meet, and that is all.
+    pub(crate) fn uses_gpu(&self) -> bool {
+        self.threads.iter().any(HostThread::submits)
+    }
+
     /// From when on jobs are missing of what has no end, as the run has no horizon; `None`: none are.
     pub(crate) fn cut_at(&self) -> Option<Instant> {
         let cut = self.threads.iter().filter(|thread| thread.is_cut);

@@ -107,8 +107,8 @@ pub(super) fn read(mut file: Object<'_>, options: &ReadOptions) -> Result<Scenar
 
     if reading.nodes.is_empty() {
         return Err(root
-            .problem("nothing in this scenario launches anything")
-            .with_help("give a stream \"operations\", or add \"hosts\" that launch kernels"));
+            .problem("nothing in this scenario launches anything, and nobody works")
+            .with_help("give a stream \"operations\", or add \"hosts\""));
     }
     reading.note_unrecorded_events();
     reading.note_lonely_counters();

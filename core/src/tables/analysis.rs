@@ -106,9 +106,8 @@ impl<'s> AnalysisReport<'s> {
         let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
         let merged_notes = analysis.notes.len();
         analysis.notes.extend(verdicts.notes.iter().cloned());
-        analysis.notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
         let of_jobs = verdicts.jobs.iter_mut().map(|job| (&*job.stream, &mut job.verdict));
-        analysis.notes.extend(open_doubtful(demands, of_jobs));
+        analysis.notes.extend(open_doubtful(demands, requirements.as_deref(), of_jobs));
         analysis.notes.extend(chains.notes.iter().cloned());
         analysis.notes.extend(SearchOptions::left_out_note(run, search));
         Ok(Self {
@@ -331,9 +330,8 @@ impl SporadicReport {
         notes.extend(note_on_channels(scenario));
         let bounds = verdicts.streams.iter().map(|stream| stream.bound_ns);
         notes.extend(stopped_note(verdicts.stopped, "streams", bounds, verdicts.runs));
-        notes.extend(RequirementVerdict::notes(requirements.as_deref().unwrap_or_default()));
         let of_streams = verdicts.streams.iter_mut().map(|stream| (stream.stream.as_str(), &mut stream.verdict));
-        notes.extend(open_doubtful(demands, of_streams));
+        notes.extend(open_doubtful(demands, requirements.as_deref(), of_streams));
         let responses: Vec<Option<Duration>> = verdicts.streams.iter().map(|stream| stream.bound_ns).collect();
         let mut doubts: Vec<String> = scenario.unsure_releases().into_iter().collect();
         let of_model = demands.into_iter().flat_map(|demands| &demands.doubts);

@@ -84,7 +84,10 @@ impl<'a> SimulationReport<'a> {
                 words.see(rule);
             }
         });
-        page.trimmed_table(&kernel_columns(scenario), launches);
+        let has_table = scenario.uses_gpu();
+        if has_table {
+            page.trimmed_table(&kernel_columns(scenario), launches);
+        }
         // Of a long run they are known, and not counted, for which all of it would run again.
         let rest = |all: u64| usize::try_from(all).or_most().saturating_sub(shown);
         page.rest(rest(run.launched()), " kernel launches", &formats(&["json", "csv"]));
@@ -98,7 +101,9 @@ impl<'a> SimulationReport<'a> {
         }
         let rows: Vec<_> = run.each_response().collect();
         if rows.iter().any(Responses::is_worth_showing) {
-            page.blank();
+            if has_table {
+                page.blank();
+            }
             page.first_rows(MAX_ROWS, &response_columns(), rows, " streams and hosts", &json);
         }
     }

@@ -54,7 +54,7 @@ impl<'m> CoreShares<'m> {
         if algorithm.is_none_or(|algorithm| !FIXED_PRIORITY.contains(&algorithm)) {
             let core = self.model.processing_units.get(unit).map_or("", |unit| unit.name.as_str());
             let how = algorithm.unwrap_or("what is not stated");
-            of_unit.insert(format!("tasks on {core} are scheduled by {how}, here by fixed priority, preemptively"));
+            of_unit.insert(format!("tasks on {core:?} are scheduled by {how}, here by fixed priority, preemptively"));
         }
         match task.is_preemptive {
             Some(false) => {
@@ -132,6 +132,13 @@ impl AmaltheaModel<'_> {
 }
 
 impl AmaltheaModel<'_> {
+    /// Whether tasks are allocated to cores, and there is no GPU.
+    pub(super) fn has_cores_alone(&self) -> bool {
+        let is_on_core = |task: &Task| matches!(self.mapping.of_task(&task.name), [one] if self.unit_of(one).is_some());
+        self.processing_units.iter().all(|unit| unit.kind.as_deref() != Some("GPU"))
+            && self.tasks.iter().any(is_on_core)
+    }
+
     /// The process of each sequence. A process has the least of the time slices that the model states for its tasks.
     pub(super) fn processes(
         &self,

@@ -224,8 +224,14 @@ impl MemoryPaths {
     }
 
     /// How many lines an access moves; `None`: not stated.
-    pub(super) fn lines(&self, access: &LabelAccess) -> Option<u64> {
+    fn lines(&self, access: &LabelAccess) -> Option<u64> {
         Some(access.bytes?.div_ceil(self.line?))
+    }
+
+    /// How many lines an access moves at most, each of a byte if it is not stated how long they are; `None`: the size
+    /// of the label is not stated.
+    pub(super) fn most_lines(&self, access: &LabelAccess) -> Option<u64> {
+        self.lines(access).or(access.bytes)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::event_chains::EventChains;
 use super::hardware::{LabelAccess, ProcessingUnit};
 use super::items::{CostUnit, Item, TickEntry};
 use super::mapping::Mapping;
-use super::timing::{ChainLimit, Stimulus};
+use super::timing::Stimulus;
 use crate::device::CopyDirection;
 use crate::scenario::Requirement;
 
@@ -26,8 +27,8 @@ pub struct AmaltheaModel<'t> {
     pub(crate) stimuli: Vec<Stimulus>,
     /// Upper limits of response times, in document order.
     pub(crate) requirements: Vec<Requirement>,
-    /// Upper limits of latencies of event chains, in document order.
-    pub(super) chains: Vec<ChainLimit>,
+    /// Upper limits of latencies of event chains.
+    pub(super) chains: EventChains,
     /// Who runs where.
     pub(super) mapping: Mapping,
     /// What was not read, by type: how often.

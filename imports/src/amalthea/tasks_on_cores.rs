@@ -101,11 +101,12 @@ struct Found {
 
 impl<'t> AmaltheaModel<'t> {
     /// Whether tasks are to run on their cores: as asked for, or where nothing says how large any kernel is, which the
-    /// mapping may make up for.
+    /// mapping may make up for, as it does where the model has no GPU.
     pub(super) fn uses_cores(&self, chosen: &AmaltheaOptions) -> bool {
         let has_grids = || self.runnables.iter().any(|runnable| runnable.grid_size.is_some());
         let is_chosen = || !chosen.runnables.is_empty() || !chosen.grid_sizes.is_empty() || has_grids();
-        chosen.cores || !is_chosen() && self.tasks.iter().any(|task| self.is_on_gpu(task))
+        let is_mapped = || self.tasks.iter().any(|task| self.is_on_gpu(task)) || self.has_cores_alone();
+        chosen.cores || !is_chosen() && is_mapped()
     }
 
     /// What tasks do, with these sequences on the GPU.
@@ -178,11 +179,16 @@ impl TasksOnCores {
         }
         for mut all in by_core.into_values() {
             all.sort_unstable();
-            for pair in all.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-                let hosts = [pair[0].1, pair[1].1];
-                let names = hosts.map(|host| model.tasks.get(self.hosts[host].task).map_or("", |task| &task.name));
-                let what = format!("tasks {:?} and {:?} are equally urgent on their core", names[0], names[1]);
-                for host in hosts {
+            for equal in all.chunk_by(|one, next| one.0 == next.0) {
+                let name = |&(_, host): &(i32, usize)| {
+                    model.tasks.get(self.hosts[host].task).map_or_else(String::new, |task| format!("{:?}", task.name))
+                };
+                let names: Vec<String> = equal.iter().map(name).collect();
+                let Some((last, others)) = names.split_last().filter(|(_, others)| !others.is_empty()) else {
+                    continue;
+                };
+                let what = format!("tasks {} and {last} are equally urgent on their core", others.join(", "));
+                for &(_, host) in equal {
                     self.hosts[host].doubts.insert(what.clone());
                 }
             }
@@ -390,7 +396,7 @@ impl<'m, 't> Walk<'_, 'm, 't> {
             let mut all = (Ticks::default(), Duration::ZERO);
             for access in &runnable.accesses {
                 let (cycles, rest) = if let Some(one) = one {
-                    (Ticks::default(), one.checked_mul(unit.memories.lines(access)?)?)
+                    (Ticks::default(), one.checked_mul(unit.memories.most_lines(access)?)?)
                 } else {
                     unit.memories.time(access)?
                 };

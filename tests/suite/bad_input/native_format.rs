@@ -88,9 +88,10 @@ fn empty_lists_and_objects_are_refused() {
     changed(r#"[{"launch": "K", "stream": "T"}]"#, "[]", "hosts[0].steps", "empty list");
     changed(r#"[{"name": "K", "finish": "1 s"}]"#, "[]", "expected.kernels", "empty list");
     step(r#"{"repeat": 2, "steps": []}"#, ".steps", "empty list");
-    for (key, empty) in [("streams", "[]"), ("hosts", "[]"), ("kernels", "{}")] {
+    refused(r#"{"format": "gpusched-scenario/1", "name": "x", "hosts": []}"#, "hosts", "at least one");
+    for (key, empty) in [("streams", "[]"), ("kernels", "{}")] {
         let text = format!(r#"{{"format": "gpusched-scenario/1", "name": "x", "{key}": {empty}}}"#);
-        refused(&text, key, "at least one");
+        refused(&text, "", "launches anything");
     }
     refused(r#"{"format": "gpusched-scenario/1", "name": "x"}"#, "", "launches anything");
     let idle = r#"{"format": "gpusched-scenario/1", "name": "x", "streams": [{"name": "S"}]}"#;

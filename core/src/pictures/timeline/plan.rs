@@ -63,7 +63,12 @@ impl Plan {
     /// Bands for the SMs of the figure; together they are as high as `room` if they can be that low.
     pub(super) fn new(context: &Context<'_>, room: Length) -> Self {
         let device = context.summary.scenario.device();
-        let sms = context.options.shown_sms(device);
+        // Beside hosts that only work, SMs are nothing to look at, unless they are asked for.
+        let scenario = context.summary.scenario;
+        let has_hosts_alone = !scenario.uses_gpu() && scenario.threads.iter().any(|thread| thread.core.is_some());
+        let hides_sms =
+            has_hosts_alone && context.options.sms.is_none() && context.summary.trace.operations().is_empty();
+        let sms = if hides_sms { Vec::new() } else { context.options.shown_sms(device) };
         let (spans, thin_rows) = blocks::thin_spans(context, context.summary.trace.sms() as usize);
         // Only a measured SM can be overfull, and only small kernels leave most of one unused.
         let (folds, measured) = (context.options.folds(device), context.summary.trace.is_observed());
@@ -130,7 +135,7 @@ impl Plan {
     /// The height of all bands with what is between and below them.
     pub(super) fn total(&self) -> Length {
         let bands: Length = self.bands.iter().map(|band| band.height + self.below() + self.gap).sum();
-        bands - self.gap
+        (bands - self.gap).max(0)
     }
 
     pub(super) fn below(&self) -> Length {
@@ -179,7 +184,7 @@ impl Plan {
 
     /// Whether bands have marks that say how much their height is.
     pub(super) fn have_marks(&self) -> bool {
-        self.height >= HIGH_ENOUGH_FOR_MARKS
+        self.height >= HIGH_ENOUGH_FOR_MARKS && !self.bands.is_empty()
     }
 }
 

@@ -29,9 +29,6 @@ pub(super) fn read(node: Node<'_>, reading: &mut Reading<'_, '_>) -> Result<(), 
         let kernel = kernel(&name, node, reading)?;
         reading.kernels.insert(name, kernel);
     }
-    if reading.kernels.is_empty() {
-        return Err(node.problem("expected at least one kernel, found none"));
-    }
     Ok(())
 }
 

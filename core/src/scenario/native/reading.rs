@@ -66,10 +66,6 @@ impl NamedKernels {
         self.all.push(kernel);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     pub(super) fn has(&self, name: &str) -> bool {
         self.places.contains_key(name)
     }

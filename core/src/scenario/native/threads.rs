@@ -21,7 +21,7 @@ const TIMING: [&str; 5] = ["release", "period", "jitter", "jobs", "deadline"];
 /// Reads the list of streams. One with `operations` gets a host thread of its own.
 pub(super) fn read_streams<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
     let mut declared_null = BTreeSet::new();
-    for node in node.filled_list()? {
+    for node in node.list()? {
         let mut entry = node.object()?;
         let name_node = entry.required("name")?;
         let name: Arc<str> = reader::filled_name(name_node)?.into();

@@ -130,7 +130,11 @@ const NOT_EXACT: &str = "kernels may finish later than these times, or earlier";
 
 /// The kernels of an analysis, under what it is of.
 pub(super) fn add_analysis(page: &mut Page, analysis: &Analysis<'_>) {
+    if !analysis.of.uses_gpu() {
+        return;
+    }
     let (kernels, most) = (&analysis.kernels, page.most_rows(MAX_ROWS));
+    page.blank();
     page.line("finish times on one merged SM, which has the resources of all SMs (releases in the declared order):");
     page.table(&analysis_columns(), kernels.iter().take(most));
     page.rest(kernels.len().saturating_sub(most), " kernel launches", &formats(&["json", "csv"]));
@@ -177,6 +181,10 @@ impl Report for Comparison<'_> {
     }
 
     fn text(&self, page: &mut Page) {
+        if self.kernels.is_empty() {
+            page.line("no kernel is launched: there are no finish times to compare");
+            return;
+        }
         let most = page.most_rows(MAX_ROWS);
         page.table(&comparison_columns(), self.kernels.iter().take(most));
         page.rest(self.kernels.len().saturating_sub(most), " kernel launches", &formats(&["json", "csv"]));

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use crate::analysis::{
     AnalysisError, ChainVerdict, JobSet, JobVerdict, Ladder, LadderRow, RequirementVerdict, Rung, RungVerdict, SetJob,
-    SporadicVerdict, Verdict, ladder, proven_under,
+    SporadicVerdict, Verdict, ladder, open_notes, proven_under,
 };
 use crate::broken_bound::BrokenBound;
 use crate::effort::Progress;
@@ -175,10 +175,11 @@ pub(super) fn assumptions_document<D: DocumentWriter>(to: &mut D, assumptions: &
     if assumptions.is_empty() { Ok(()) } else { to.entry("assumptions", assumptions) }
 }
 
-/// Makes verdicts on jobs open that are proven but for what is not read of a model: its notes. Each of `verdicts` has
-/// the label of its host thread.
+/// Makes verdicts on jobs open that are proven but for what is not read of a model: notes on these, and on those of its
+/// `requirements` that are open. Each of `verdicts` has the label of its host thread.
 pub(super) fn open_doubtful<'v>(
     demands: Option<&ModelDemands>,
+    requirements: Option<&[RequirementVerdict]>,
     verdicts: impl Iterator<Item = (&'v str, &'v mut Option<Verdict>)>,
 ) -> Vec<String> {
     let doubtful = demands.map_or(&[][..], |demands| &demands.doubtful);
@@ -189,28 +190,20 @@ pub(super) fn open_doubtful<'v>(
             opened.insert((label.as_str(), reason.as_str()));
         }
     }
-    open_notes(opened.into_iter())
-}
-
-fn open_notes<'n>(open: impl Iterator<Item = (&'n str, &'n str)>) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, doubt) in open {
-        match reasons.iter_mut().find(|(reason, _)| *reason == doubt) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((doubt, vec![name])),
-        }
-    }
-    let note =
-        |(reason, names): (&str, Vec<&str>)| format!("open though the bound meets it: {}: {reason}", names.join(", "));
-    reasons.into_iter().map(note).collect()
+    open_notes(RequirementVerdict::open(requirements.unwrap_or_default()).chain(opened))
 }
 
 impl RequirementVerdict {
     /// Why requirements are open although the bound meets them: each reason once, with the requirements of which it
     /// holds.
     pub fn notes(requirements: &[Self]) -> Vec<String> {
+        open_notes(Self::open(requirements))
+    }
+
+    /// Those that are open although the bound meets them, each with its reasons.
+    fn open(requirements: &[Self]) -> impl Iterator<Item = (&str, &str)> {
         let open = requirements.iter().filter(|one| one.verdict == Some(Verdict::Open));
-        open_notes(open.flat_map(|one| one.doubts.iter().map(|doubt| (one.requirement.as_str(), doubt.as_str()))))
+        open.flat_map(|one| one.doubts.iter().map(|doubt| (one.requirement.as_str(), doubt.as_str())))
     }
 }
 

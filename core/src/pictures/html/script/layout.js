@@ -67,7 +67,9 @@ function rowsOf(run, several) {
   const title = several ? [{ kind: "title", run, label: `${run.name} (${run.device.name})`, height: TITLE_HEIGHT }] : [];
   const turns = run.turns ? [{ kind: "turns", run, label: "turn", height: TURNS_HEIGHT }] : [];
   const cores = run.coreLanes.map((lane) => ({ kind: "core", run, lane, label: `core ${lane.core}`, height: LANE_HEIGHT }));
-  const sms = run.wholeKernels ? [] : run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
+  // Beside hosts that only work, SMs are nothing to look at.
+  const isIdle = cores.length > 0 && run.operationCount === 0;
+  const sms = run.wholeKernels || isIdle ? [] : run.sms.map((blocks, sm) => ({ kind: "sm", run, sm, blocks, label: `SM ${sm}`, height: 0 }));
   const has = run.sms.some((blocks) => blocks.count > 0);
   const occupancy = has && run.occupancy.length > 0 ? [{ kind: "occupancy", run, label: "in use", height: OCCUPANCY_HEIGHT }] : [];
   if (run.byStream) return [...title, ...streamRows(run)];
