@@ -46,7 +46,8 @@ let rec is_bystander steps =
   let is_harmless json =
     match to_assoc json with
     | [ (("sleep" | "work" | "barrier"), _) ] -> true
-    | _ -> member "repeat" json <> `Null && is_bystander (items "steps" json)
+    | [ ("repeat", _); ("steps", _) ] -> is_bystander (items "steps" json)
+    | _ -> false
   in
   List.for_all is_harmless steps
 

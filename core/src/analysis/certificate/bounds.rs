@@ -13,7 +13,7 @@ use num_integer::gcd;
 use serde::Serialize;
 
 use super::{
-    Certificate, Launch, Launches, MOST_NS, Proven, ProvenStream, SporadicVerdict, Uncertified, Verdict, hosts,
+    Certificate, Launch, Launches, MOST_NS, Proven, ProvenStream, SporadicVerdict, Uncertified, Verdict, hosts_launch,
     registers_charged, text, unknown,
 };
 use crate::limits::count_turn;
@@ -479,7 +479,7 @@ impl Certificate {
     /// Of the verdicts on streams whose releases are not given.
     pub fn of_sporadic(scenario: &Scenario, verdicts: &[SporadicVerdict]) -> Self {
         let mut certificate = Self::empty(scenario);
-        if unknown(scenario).is_none() && hosts::launch(scenario) {
+        if unknown(scenario).is_none() && hosts_launch(scenario) {
             certificate.take_phased(scenario, verdicts);
             return certificate;
         }

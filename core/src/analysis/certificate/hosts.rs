@@ -1,5 +1,5 @@
-//! Certificates of **hosts that launch at fixed instants**: they sleep, launch, and wait for what is launched no earlier than
-//! after their last launch.
+//! Certificates of **hosts that launch at fixed instants**: they sleep, launch, and wait for what is
+//! launched no earlier than after their last launch.
 //!
 //! Claim (`proofs/planned.v`; Coq: `accepted_hosts_hold`): if whatever a host waits for is over before its next job is
 //! released, each launch of each host comes at the same instant in every run, so bounds on what is launched then hold;

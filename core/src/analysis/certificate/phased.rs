@@ -1,5 +1,5 @@
-//! Certificates of **hosts over all phasings**: each job of a host has a bound on its response, whatever it waits for in
-//! its own streams, and whenever jobs are released.
+//! Certificates of **hosts over all phasings**: each job of a host has a bound on its response, whatever it waits for
+//! in its own streams, and whenever jobs are released.
 //!
 //! Claim (`proofs/phased.v`; Coq: `accepted_phased_hold`): a job is over within R of its release, if one after another
 //! its pauses and its operations, each behind one block of a lower priority and for what its last block does not weigh,
