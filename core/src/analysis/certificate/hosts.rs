@@ -28,7 +28,7 @@ pub(super) struct Hosts<'a> {
     scenario: &'a Scenario,
     /// By thread: what one that is a host does in each job; `None`: it is a stream, or does nothing that is looked at.
     bodies: Vec<Option<Vec<Step>>>,
-    hosts: BTreeSet<usize>,
+    numbers: BTreeSet<usize>,
     /// Streams into which something is launched.
     used: BTreeSet<StreamId>,
 }
@@ -81,8 +81,8 @@ impl<'a> Hosts<'a> {
         }
         let number_and_is_host =
             |(number, thread): (usize, &HostThread)| names.contains(&*thread.label).then_some(number);
-        let hosts = scenario.threads.iter().enumerate().filter_map(number_and_is_host).collect();
-        let mut all = Self { scenario, bodies: Vec::new(), hosts, used: BTreeSet::new() };
+        let numbers = scenario.threads.iter().enumerate().filter_map(number_and_is_host).collect();
+        let mut all = Self { scenario, bodies: Vec::new(), numbers, used: BTreeSet::new() };
         let mut launched: Vec<Launched> = Vec::new();
         for (number, thread) in scenario.threads.iter().enumerate() {
             let body = all.body(number, thread)?;
@@ -97,7 +97,7 @@ impl<'a> Hosts<'a> {
                     return Err(too_many());
                 }
             }
-            all.bodies.push(body.filter(|_| all.hosts.contains(&number)));
+            all.bodies.push(body.filter(|_| all.numbers.contains(&number)));
         }
         launched.sort_by_key(|(.., at)| *at);
         Ok(Some((all, launched)))
@@ -119,14 +119,14 @@ impl<'a> Hosts<'a> {
         if thread.works() {
             return refused("works");
         }
-        if self.hosts.contains(&number) && thread.period.is_none() && thread.iterations != Some(1) {
+        if self.numbers.contains(&number) && thread.period.is_none() && thread.iterations != Some(1) {
             return refused("goes on without a period");
         }
         followed(thread, 1).map(Some).ok_or_else(too_many)
     }
 
     pub(super) fn is_host(&self, thread: usize) -> bool {
-        self.hosts.contains(&thread)
+        self.numbers.contains(&thread)
     }
 
     /// By when the jobs of hosts are over, at last one after another: where that is too late for a job, by weight.
