@@ -155,28 +155,34 @@ Proof.
   destruct (upper g top (of_kind (kind_at (fst t)))); lia.
 Qed.
 
-(* In every run that launches some or all of the items, in any order of what is launched at one instant, all of a job is
-   over once its time is up. *)
+(* In every run that launches some or all of the items, in any order of what is launched at one instant, all that upper
+   streams launch in an interval, or before it, is over once it is. *)
+Lemma over_after_interval : forall all, accept all = true -> forall i, In i all ->
+  forall xs s rest, steps g (empty g) xs s -> Permutation (map item_of (launches xs) ++ rest) items ->
+  until i < now s -> everywhere (fun o => upper g top o = true -> until i < launched_at o) s.
+Proof.
+  intros all H i Ii xs s rest St Perm Late. unfold accept in H. rewrite !andb_true_iff in H.
+  destruct H as [[Cl Sm] W]. apply same_eq in Sm.
+  assert (En : forall t, In t (flat_map terms all) -> enough (table g top kinds) t = true).
+  { intros t I. apply in_flat_map in I. destruct I as (k & Ik & It). apply (walk_proves all None W k Ik), It. }
+  apply (over_by g top blocks (mine kinds) (accepted_closed g top kinds Cl) xs s (until i) St); [| |exact Late].
+  - intros o I. apply (in_map kind_at items (item_of o)). eapply Permutation_in; [exact Perm|]. apply in_app_iff. left.
+    apply in_map, I.
+  - intros o I _ L. assert (Dm := demand_of_items (launched_at o) (until i) _ _ _ Perm Sm En).
+    assert (Id := walk_idle all None W i Ii (launched_at o) L). lia.
+Qed.
+(* So all of a job is over once its time is up. *)
 Theorem accepted_certificates_hold : forall all, accept all = true ->
   forall i j, In i all -> In j (proves i) ->
   forall xs s rest, steps g (empty g) xs s -> Permutation (map item_of (launches xs) ++ rest) items ->
   job_due j < now s ->
   everywhere (fun o => ~ (stream o = job_stream j /\ launched_at o = job_at j)) s.
 Proof.
-  intros all H i j Ii Ij xs s rest St Perm Late. unfold accept in H. rewrite !andb_true_iff in H.
-  destruct H as [[Cl Sm] W]. apply same_eq in Sm. destruct (walk_proves all None W i Ii) as [_ Pr].
-    specialize (Pr j Ij).
-  unfold provesb in Pr. rewrite !andb_true_iff, !Nat.leb_le in Pr. destruct Pr as [[U A] D].
-  assert (En : forall t, In t (flat_map terms all) -> enough (table g top kinds) t = true).
-  { intros t I. apply in_flat_map in I. destruct I as (k & Ik & It). apply (walk_proves all None W k Ik), It. }
-  assert (Ov := over_by g top blocks (mine kinds) (accepted_closed g top kinds Cl) xs s (until i) St).
-  eapply everywhere_weaker; [|apply Ov].
-  - simpl. intros o H [So Lo]. assert (Uo : upper g top o = true) by (unfold upper; rewrite So; exact U).
-    specialize (H Uo). lia.
-  - intros o I. apply (in_map kind_at items (item_of o)). eapply Permutation_in; [exact Perm|]. apply in_app_iff. left.
-    apply in_map, I.
-  - intros o I _ L. assert (Dm := demand_of_items (launched_at o) (until i) _ _ _ Perm Sm En).
-    assert (Id := walk_idle all None W i Ii (launched_at o) L). lia.
-  - lia.
+  intros all H i j Ii Ij xs s rest St Perm Late. assert (A := H). unfold accept in A. rewrite !andb_true_iff in A.
+  destruct (walk_proves all None (proj2 A) i Ii) as [_ Pr]. specialize (Pr j Ij). unfold provesb in Pr.
+  rewrite !andb_true_iff, !Nat.leb_le in Pr. destruct Pr as [[U B] D].
+  eapply everywhere_weaker; [|apply (over_after_interval all H i Ii xs s rest St Perm)]; [|lia].
+  simpl. intros o Ov [So Lo]. assert (Uo : upper g top o = true) by (unfold upper; rewrite So; exact U).
+  specialize (Ov Uo). lia.
 Qed.
 End Checker.

@@ -2,75 +2,20 @@
    are compared with that; whether its bounds follow says the proven checker in rules.ml. *)
 open Rules
 open Reading
+open Programs
 open Yojson.Safe.Util
 
 (* Sums of terms stay below this too, so that none leaves 63 bits. *)
 let most = 1 lsl 60
-let most_launches = 200_000
-
-type launch = { item : item; name : string; operation : string }
-
-let name_of json = to_string (member "name" json)
-let optional_time key json = match member key json with `Null -> None | json -> Some (time (to_string json))
 
 (* The number of each stream with what it launches at each release, in the order of the file. *)
 let streams_of device gpu listed kernels scenario =
-  (match member "hosts" scenario with `Null | `List [] -> () | _ -> unknown "there are hosts");
-  let shorter = function
-    | Kernel (n, need, lasts) -> Kernel (n, need, { lasts with best = 0 })
-    | Copy (e, lasts) -> Copy (e, { lasts with best = 0 })
-    | other -> other
-  in
   let operation json =
-    if member "programmatic" json <> `Null then unknown "a kernel is launched programmatically";
-    match member "kernel" json, member "copy" json with
-    | `String kernel, _ -> (
-        match List.find_opt (fun (n, _, _) -> n = kernel) kernels with
-        | Some (_, work, _) -> (kernel, shorter work)
-        | None -> unknown "there is no kernel %s" kernel)
-    | _, `String direction ->
-        let worst = List.fold_left max 0 (copy_times device json) in
-        (direction, Copy (engine_of device gpu direction, { best = 0; worst }))
-    | _ -> (
-        match member "memset" json, member "record" json with
-        | `Null, `Null -> unknown "a stream waits for an event"
-        | `Null, _ -> ("record", Instant)
-        | _ -> ("memset", Instant))
-  in
-  let number name =
-    let rec find q = function [] -> 0 | s :: rest -> if name_of s = name then q else find (q + 1) rest in
-    find 1 listed
+    if member "wait" json <> `Null then unknown "a stream waits for an event";
+    submitted device gpu kernels "kernel" json
   in
   let launches json = match member "operations" json with `List l -> List.map operation l | _ -> [] in
-  List.map (fun json -> (json, number (name_of json), launches json)) (items "streams" scenario)
-
-(* When job [job] of a stream is released; [None] if there is none. *)
-let release_of horizon json job =
-  let first = Option.value ~default:0 (optional_time "release" json) in
-  let jobs = match member "jobs" json with `Null -> max_int | _ -> int_at "jobs" json in
-  (match optional_time "jitter" json with None | Some 0 -> () | _ -> unknown "%s has a jitter" (name_of json));
-  match optional_time "period" json with
-  | None -> if job = 0 && first <= horizon then Some first else None
-  | Some period ->
-      if period = 0 || (jobs = max_int && horizon = max_int) then unknown "jobs of %s do not end" (name_of json);
-      let is_there = job < jobs && first <= horizon && job <= (horizon - first) / period in
-      if is_there then Some (first + (job * period)) else None
-
-(* The last instant before which nothing is missing: what is periodic without end is released for one hyperperiod after the
-   last first release. *)
-let before_more streams =
-  let first (json, _, _) = Option.value ~default:0 (optional_time "release" json) in
-  let endless (json, _, _) = if member "jobs" json = `Null then optional_time "period" json else None in
-  let rec divisor a b = if b = 0 then a else divisor b (a mod b) in
-  let multiple sofar period =
-    if period = 0 then unknown "a period is 0";
-    let times = period / divisor sofar period in
-    if sofar > most / times then unknown "a hyperperiod is beyond 2^60";
-    sofar * times
-  in
-  match List.filter_map endless streams with
-  | [] -> max_int
-  | periods -> List.fold_left max 0 (List.map first streams) + List.fold_left multiple 1 periods - 1
+  List.map (fun json -> (json, number_of listed (name_of json), launches json)) (items "streams" scenario)
 
 let deadline_of json =
   match member "deadline" json with
@@ -82,25 +27,6 @@ let find streams name =
   match List.find_opt (fun (json, _, _) -> name_of json = name) streams with
   | Some stream -> stream
   | None -> refuse "there is no stream %s" name
-
-(* All that is launched, in the order of its launches. *)
-let launches_of horizon streams =
-  let count = ref 0 in
-  let of_stream (json, item_stream, operations) =
-    let rec from job =
-      match release_of horizon json job with
-      | Some item_at when operations <> [] ->
-          count := !count + List.length operations;
-          if !count > most_launches then unknown "there are more than %d launches" most_launches;
-          let launch (operation, item_work) =
-            { item = { item_stream; item_at; item_work }; name = name_of json; operation }
-          in
-          List.rev_append (List.rev_map launch operations) (from (job + 1))
-      | _ -> []
-    in
-    from 0
-  in
-  List.stable_sort (fun a b -> compare a.item.item_at b.item.item_at) (List.concat_map of_stream streams)
 
 (* What all launches add up to, however much that is. *)
 let refuse_overflow works =
@@ -119,7 +45,7 @@ let prove find horizon until json =
   let stream, job_stream, _ = find name in
   let released = int_at "released_ns" json and deadline = int_at "deadline_ns" json in
   let bound = int_at "bound_ns" json in
-  if release_of horizon stream job <> Some released then
+  if release_of "jobs" horizon stream job <> Some released then
     refuse "job %d of %s is not released at %d ns" job name released;
   if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
   if bound > deadline then refuse "%d ns are beyond the deadline of job %d of %s" bound job name;
@@ -157,9 +83,9 @@ let parts_of gpu streams horizon launches parts =
     | l :: _ -> refuse "%s of %s at %d ns is left out" l.operation l.name l.item.item_at);
     if not (accept gpu levels items intervals) then
       refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
-    List.fold_left (fun n i -> n + List.length i.proves) 0 intervals
+    (List.fold_left (fun n i -> n + List.length i.proves) 0 intervals, Serial (levels, intervals))
   in
-  List.fold_left (fun n json -> n + part json) 0 parts
+  List.map part parts
 
 (* No product or sum of the proven checkers leaves 63 bits. *)
 let product a b = if b > 0 && a > most / b then unknown "a sum is beyond 2^60" else a * b
@@ -188,7 +114,7 @@ let heaviest gpu scale weights stream what =
   product (product blocks time) (max (Rules.weight gpu scale weights o) 1)
 
 (* Verdicts where kernels share the GPU: how much a block of each kernel weighs, and when there may be work. *)
-let shared_of gpu kernels streams horizon launches parts =
+let shared_of gpu listed kernels streams horizon launches parts =
   let items = List.map (fun l -> l.item) launches in
   let longest = List.fold_left (fun m i -> match i.item_work with Kernel (_, _, l) -> max m l.worst | _ -> m) 0 items in
   let part json =
@@ -206,15 +132,50 @@ let shared_of gpu kernels streams horizon launches parts =
         natural "a sum" (sum + own)
       in
       ignore (product (List.fold_left times over_at_last some) all);
+      let over json =
+        let by = int_at "by_ns" json in
+        if by > over_at_last then refuse "%d ns are after the interval" by;
+        { job_stream = number_of listed (to_string (member "stream" json)); job_at = by; job_due = by }
+      in
       { begins; over_at_last;
-        shows = List.map (prove (find streams) horizon (min over_at_last)) (to_list (member "proves" json)) }
+        shows =
+          List.map (prove (find streams) horizon (min over_at_last)) (to_list (member "proves" json))
+          @ List.map over (Reading.items "over" json) }
     in
     let spans = List.map span (to_list (member "intervals" json)) in
     if not (accept_shared gpu levels items scale weights spans) then
       refuse "what is said of the highest %d priorities that share the GPU does not follow" levels;
-    List.fold_left (fun n s -> n + List.length s.shows) 0 spans
+    let proven n json = n + List.length (to_list (member "proves" json)) in
+    (List.fold_left proven 0 (to_list (member "intervals" json)), Weighed (levels, scale, weights, spans))
   in
-  List.fold_left (fun n json -> n + part json) 0 parts
+  List.map part parts
+
+(* Verdicts on hosts, and that all of them launch just when these say. How many verdicts. *)
+let hosts_of gpu horizon threads launches evidence claims =
+  let claim json =
+    let name = to_string (member "stream" json) and job = int_at "job" json in
+    let released = int_at "released_ns" json and deadline = int_at "deadline_ns" json in
+    let bound = int_at "bound_ns" json in
+    let thread =
+      match List.find_opt (fun thread -> thread.label = name) threads with
+      | Some thread -> thread
+      | None -> refuse "there is no host %s" name
+    in
+    if deadline_of thread.json <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+    if bound > deadline then refuse "%d ns are beyond the deadline of job %d of %s" bound job name;
+    if released + bound > horizon then refuse "after the horizon nothing is known of job %d of %s" job name;
+    match List.nth_opt thread.jobs job with
+    | Some (at, first_call, next_call) when at = released ->
+        { of_host = thread.place; first_call; next_call; over_at = released + bound }
+    | _ -> refuse "job %d of %s is not released at %d ns" job name released
+  in
+  let tagged = List.map (fun l -> (l.thread, l.item)) launches in
+  let is_unused q = not (List.exists (fun l -> l.item.item_stream = q) launches) in
+  let unused = List.filter is_unused (List.init (List.length gpu.streams) Fun.id) in
+  let jobs = List.map claim claims in
+  if not (accept_hosts gpu tagged evidence unused (List.map (fun thread -> thread.calls) threads) jobs) then
+    refuse "hosts may launch at other times, or their jobs take longer";
+  List.length jobs
 
 (* Over all phasings: of each stream of the highest priorities, its jobs with a jitter that may be longer than the
    scenario's, and what [read] reads of its term. *)
@@ -319,22 +280,92 @@ let responses_of gpu kernels streams windows responses =
         refuse "what is said of priorities that share the GPU does not follow";
       List.length claims
 
+(* The same of hosts: how much a block of each weighs, and a bound on each job, over all phasings. *)
+let phased_of gpu kernels threads parts =
+  let launches (_, _, steps) = List.exists (function Launches _ -> true | _ -> false) steps in
+  let threads = List.filter launches threads in
+  let part json =
+    let levels = int_at "levels" json and scale = int_at "scale" json in
+    if levels > gpu.levels then refuse "there are no %d levels" levels;
+    let weights = weights_of gpu kernels scale json in
+    let all = scale * List.length gpu.sms in
+    let is_above = function Submit (q, _, _) -> level_of gpu levels q < levels | _ -> true in
+    let terms = ref (to_list (member "terms" json)) in
+    let task (_, json, steps) =
+      let name = name_of json and host_body = body_of steps in
+      let host_period =
+        match optional_time "period" json with Some t when t > 0 -> t | _ -> unknown "%s has no period" name
+      in
+      match !terms with
+      | term :: rest when List.for_all is_above host_body ->
+          terms := rest;
+          if to_string (member "stream" term) <> name then refuse "%s is left out" name;
+          if int_at "period_ns" term <> host_period then refuse "the period of %s is not that" name;
+          let host_jitter = int_at "jitter_ns" term in
+          if host_jitter < Option.value ~default:0 (optional_time "jitter" json) then
+            refuse "the jitter of %s is more than %d ns" name host_jitter;
+          ({ host_period; host_jitter; host_body }, int_at "response_ns" term)
+      | _ -> ({ host_period; host_jitter = 0; host_body }, 0)
+    in
+    let tasks, responses = List.split (List.map task threads) in
+    (match !terms with [] -> () | term :: _ -> refuse "%s is not of them" (to_string (member "stream" term)));
+    (* No sum leaves 63 bits: what each job adds at most, times how many come. *)
+    let worst = function Kernel (_, _, l) | Copy (_, l) -> l.worst | _ -> 0 in
+    let longest =
+      let of_call m = function Submit (_, work, _) -> max m (worst work) | _ -> m in
+      List.fold_left (fun m task -> List.fold_left of_call m task.host_body) 0 tasks
+    in
+    let of_call sum = function
+      | Submit (q, work, _) ->
+          natural "a sum" (sum + heaviest gpu scale weights q work + product all (natural "a sum" (longest + worst work)))
+      | Pause time -> natural "a sum" (sum + product all time)
+      | _ -> sum
+    in
+    let most_response = List.fold_left max 0 responses in
+    ignore (product all most_response);
+    let of_task sum task =
+      let jobs = (natural "a sum" ((2 * most_response) + task.host_jitter) / task.host_period) + 1 in
+      natural "a sum" (sum + product jobs (List.fold_left of_call 0 task.host_body))
+    in
+    ignore (List.fold_left of_task 0 tasks);
+    let claim json =
+      let name = to_string (member "stream" json) in
+      let deadline = int_at "deadline_ns" json and bound = int_at "bound_ns" json in
+      let rec place n = function
+        | (_, thread, _) :: _ when name_of thread = name ->
+            if deadline_of thread <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+            n
+        | _ :: rest -> place (n + 1) rest
+        | [] -> refuse "%s launches nothing" name
+      in
+      if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
+      (place 0 threads, bound)
+    in
+    let claims = List.map claim (to_list (member "proves" json)) in
+    if not (accept_phased gpu levels tasks scale weights responses claims) then
+      refuse "what is said of hosts of the highest %d priorities does not follow" levels;
+    List.length claims
+  in
+  List.fold_left (fun n json -> n + part json) 0 parts
+
 (* What a certificate may say, by the lists in which it says it: another key, or one twice, is refused by its name. *)
 let rec keys_are_known path json =
   let proves_jobs = [ "stream"; "job"; "released_ns"; "deadline_ns"; "bound_ns" ] in
   let proves_streams = [ "stream"; "deadline_ns"; "bound_ns" ] in
   let known =
     match path with
-    | [] -> [ "format"; "scenario"; "parts"; "shared"; "windows"; "responses"; "no_certificate" ]
+    | [] -> [ "format"; "scenario"; "until_ns"; "parts"; "shared"; "hosts"; "windows"; "responses"; "phased"; "no_certificate" ]
+    | [ "hosts" ] -> proves_jobs
     | [ "parts" ] -> [ "levels"; "intervals" ]
     | [ "shared" ] -> [ "levels"; "scale"; "weights"; "intervals" ]
     | [ "windows" ] -> [ "levels"; "length_ns"; "terms"; "proves" ]
-    | [ "responses" ] -> [ "levels"; "scale"; "weights"; "terms"; "proves" ]
+    | [ "responses" ] | [ "phased" ] -> [ "levels"; "scale"; "weights"; "terms"; "proves" ]
     | [ "intervals"; "parts" ] -> [ "from_ns"; "until_ns"; "terms"; "proves" ]
-    | [ "intervals"; "shared" ] -> [ "from_ns"; "until_ns"; "proves" ]
+    | [ "intervals"; "shared" ] -> [ "from_ns"; "until_ns"; "proves"; "over" ]
+    | "over" :: _ -> [ "stream"; "by_ns" ]
     | "terms" :: "intervals" :: _ -> [ "stream"; "operation"; "launched_ns"; "up_to_ns" ]
     | [ "terms"; "windows" ] -> [ "stream"; "period_ns"; "jitter_ns"; "jobs"; "of_job_ns" ]
-    | [ "terms"; "responses" ] -> [ "stream"; "period_ns"; "jitter_ns"; "response_ns" ]
+    | [ "terms"; ("responses" | "phased") ] -> [ "stream"; "period_ns"; "jitter_ns"; "response_ns" ]
     | "weights" :: _ -> [ "kernel"; "weight" ]
     | "proves" :: "intervals" :: _ -> proves_jobs
     | "proves" :: _ -> proves_streams
@@ -353,20 +384,34 @@ let check device scenario certificate =
   let all key = all_of key certificate in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
-    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "responses" ] then 0
+    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "hosts"; "responses"; "phased" ]
+    then 0
     else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
       let () = check_registers device (allocation_of device) (entries "kernels" scenario) in
       let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
       let streams = streams_of device gpu listed kernels scenario in
       let launching = List.filter (fun (_, _, operations) -> operations <> []) streams in
-      let horizon = match optional_time "horizon" scenario with Some at -> at | None -> before_more launching in
-      let given = if all "parts" = [] && all "shared" = [] then [] else launches_of horizon streams in
+      let hosts = hosts_with_steps device gpu listed kernels scenario in
+      (* All that is released by then is listed, so whatever it is, nothing is missing before. *)
+      let until = match member "until_ns" certificate with `Null -> max_int | _ -> int_at "until_ns" certificate in
+      let horizon = Option.value ~default:until (optional_time "horizon" scenario) in
+      let is_given = List.exists (fun key -> all key <> []) [ "parts"; "shared"; "hosts" ] in
+      let threads = if is_given then threads_of horizon streams hosts else [] in
+      let launches = launches_of threads in
+      let parts = if all "parts" = [] then [] else parts_of gpu streams horizon launches (all "parts") in
+      let shared = shared_of gpu listed kernels streams horizon launches (all "shared") in
+      let count = List.fold_left (fun n (proven, _) -> n + proven) 0 (parts @ shared) in
+      let of_hosts =
+        if not is_given || hosts = [] then 0
+        else hosts_of gpu horizon threads launches (List.map snd (parts @ shared)) (all "hosts")
+      in
+      if hosts = [] && all "hosts" <> [] then refuse "there are no hosts";
+      if (all "windows" <> [] || all "responses" <> []) && List.exists launches_something hosts then
+        unknown "hosts launch, and releases are not given";
       let by_windows, windows = windows_of gpu launching (all "windows") in
-      (if all "parts" = [] then 0 else parts_of gpu streams horizon given (all "parts"))
-      + shared_of gpu kernels streams horizon given (all "shared")
-      + by_windows
-      + responses_of gpu kernels launching windows (all "responses")
+      let phased = phased_of gpu kernels (List.map of_stream streams @ List.map of_host hosts) (all "phased") in
+      count + of_hosts + by_windows + phased + responses_of gpu kernels launching windows (all "responses")
   in
   let without = all "no_certificate" in
   (* Each verdict is told of once. *)
@@ -379,7 +424,7 @@ let check device scenario certificate =
   let proves json = all_of "proves" json in
   List.iter tell
     (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts" @ all "shared")
-    @ List.concat_map proves (all "windows" @ all "responses") @ without);
+    @ all "hosts" @ List.concat_map proves (all "windows" @ all "responses" @ all "phased") @ without);
   (proven, without)
 
 (* Says which verdicts have no certificate, and why. *)

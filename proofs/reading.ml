@@ -164,6 +164,21 @@ let engine_of device gpu = function
   | "device-to-device" -> int_or 0 "device_to_device_engine" (member "copy" device)
   | _ -> 0
 
+let name_of json = to_string (member "name" json)
+let optional_time key json = match member key json with `Null -> None | json -> Some (time (to_string json))
+
+(* What an operation is called and does, and how long it may take; under [key] stands its kernel. *)
+let submitted device gpu kernels key json =
+  match member key json, member "copy" json with
+  | `String kernel, _ -> (
+      match List.find_opt (fun (n, _, _) -> n = kernel) kernels with
+      | Some (_, Kernel (n, need, lasts), _) -> (kernel, Kernel (n, need, { lasts with best = 0 }))
+      | _ -> unknown "there is no kernel %s" kernel)
+  | _, `String direction ->
+      let worst = List.fold_left max 0 (copy_times device json) in
+      (direction, Copy (engine_of device gpu direction, { best = 0; worst }))
+  | _ -> ((if member "memset" json <> `Null then "memset" else "record"), Instant)
+
 (* Whether something in it has this key. *)
 let rec has_key key = function
   | `Assoc entries -> List.exists (fun (own, json) -> own = key || has_key key json) entries

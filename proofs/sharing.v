@@ -374,8 +374,9 @@ Proof.
 Qed.
 
 Lemma spans_hold all : forall last, spans last all = true -> idle_at last ->
-  forall s j, In s all -> In j (shows s) -> forall xs t, steps g (empty g) xs t -> in_items (launches xs) ->
-  job_due j < now t -> everywhere (fun o => ~ (stream o = job_stream j /\ launched_at o = job_at j)) t.
+  forall s j, In s all -> In j (shows s) -> job_at j <= Nat.min (over_at_last s) (job_due j) /\
+  forall xs t, steps g (empty g) xs t -> in_items (launches xs) -> Nat.min (over_at_last s) (job_due j) < now t ->
+  everywhere (fun o => stream o = job_stream j -> Nat.min (over_at_last s) (job_due j) < launched_at o) t.
 Proof.
   induction all as [|s0 all IH]; intros last H Idle s j Is Ij; [destruct Is|]. simpl in H.
   set (some := filter (fun i => is_upper i && (begins s0 <=? item_at i) && (item_at i <=? over_at_last s0)) items) in *.
@@ -410,26 +411,36 @@ Proof.
     split; [intros q k o A B; apply (Each o)|intros l k x A B; apply (Each (fst x))|intros e k o A B; apply (Each o)|
       intros r A; apply (Each (of r))]; eauto; intros q' Q Lq; destruct (Over q' Q Lq); eauto. }
   destruct Is as [<-|Is]; [|apply (IH _ Rest After s j Is Ij)].
-  intros xs t St G Late. specialize (Sh j Ij). unfold shows_job in Sh. rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt in Sh.
-  destruct Sh as [[[[Lv Q] Fb] At] B]. eapply everywhere_weaker;
-    [|apply (over_in_span s0 (Nat.min (over_at_last s0) (job_due j)) (job_stream j) Fb ltac:(lia) Lv Q B Begin xs t St G);
-      lia].
-  simpl. intros o H [So Lo]. specialize (H So). lia.
+  specialize (Sh j Ij). unfold shows_job in Sh. rewrite !andb_true_iff, !Nat.leb_le, Nat.ltb_lt in Sh.
+  destruct Sh as [[[[Lv Q] Fb] At] B]. split; [exact At|]. intros xs t St G Late.
+  apply (over_in_span s0 (Nat.min (over_at_last s0) (job_due j)) (job_stream j) Fb ltac:(lia) Lv Q B Begin xs t St G Late).
 Qed.
 End Sharing.
 
-(* In every run that launches some or all of the items, in any order of what is launched at one instant, all of a job is
-   over once its time is up. *)
+(* In every run that launches some or all of the items, in any order of what is launched at one instant, all that the
+   stream of a job that is shown launches until its time is up is over then. *)
+Lemma over_as_shown : forall g top items scale weights all, accept_shared g top items scale weights all = true ->
+  forall s j, In s all -> In j (shows s) -> job_at j <= Nat.min (over_at_last s) (job_due j) /\
+  forall xs t rest, steps g (empty g) xs t -> Permutation (map item_of (launches xs) ++ rest) items ->
+  Nat.min (over_at_last s) (job_due j) < now t ->
+  everywhere (fun o => stream o = job_stream j -> Nat.min (over_at_last s) (job_due j) < launched_at o) t.
+Proof.
+  intros g top items scale weights all H s j Is Ij. unfold accept_shared in H. rewrite andb_true_iff in H.
+  destruct H as [A W]. destruct (spans_hold g top items scale weights A all 0 W) with (s := s) (j := j) as [At Ov];
+    try assumption.
+  - intros ys u _ _ _. apply (everywhere_weaker (fun _ => True)); [intros; apply Nat.le_0_l|]. split; auto.
+  - split; [exact At|]. intros xs t rest St Perm Late. apply (Ov xs t St); [|exact Late].
+    split; [exists rest; exact Perm|]. apply (sound_sorted g (fun _ => True) _ t).
+    apply (sound_run g _ xs t St). auto.
+Qed.
+(* So all of a job is over once its time is up. *)
 Theorem accepted_shares_hold : forall g top items scale weights all, accept_shared g top items scale weights all = true ->
   forall s j, In s all -> In j (shows s) ->
   forall xs t rest, steps g (empty g) xs t -> Permutation (map item_of (launches xs) ++ rest) items ->
   job_due j < now t ->
   everywhere (fun o => ~ (stream o = job_stream j /\ launched_at o = job_at j)) t.
 Proof.
-  intros g top items scale weights all H s j Is Ij xs t rest St Perm Late. unfold accept_shared in H.
-  rewrite andb_true_iff in H. destruct H as [A W].
-  apply (spans_hold g top items scale weights A all 0 W) with (s := s) (xs := xs); try assumption.
-  - intros ys u _ _ _. apply (everywhere_weaker (fun _ => True)); [intros; apply Nat.le_0_l|]. split; auto.
-  - split; [exists rest; exact Perm|]. apply (sound_sorted g (fun _ => True) _ t).
-    apply (sound_run g _ xs t St). auto.
+  intros g top items scale weights all H s j Is Ij xs t rest St Perm Late.
+  destruct (over_as_shown g top items scale weights all H s j Is Ij) as [At Ov].
+  eapply everywhere_weaker; [|apply (Ov xs t rest St Perm); lia]. simpl. intros o L [So Lo]. specialize (L So). lia.
 Qed.

@@ -10,6 +10,8 @@
 //! says how it is checked, and by whom.
 
 mod bounds;
+mod hosts;
+mod phased;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -29,26 +31,35 @@ use crate::device::{CopySharing, RegisterFile};
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
-use bounds::BusyWindow;
-use bounds::Responses;
-use bounds::Shared;
+use bounds::{BusyWindow, Responses, Shared};
+use hosts::Hosts;
+use phased::Phased;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
 #[derive(Debug, Serialize)]
 pub struct Certificate {
     format: &'static str,
     scenario: String,
+    /// The last instant before which nothing is missing that is released without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until_ns: Option<Instant>,
     /// By how many of the highest priorities are looked at.
     parts: Vec<Part>,
     /// The same where kernels share the GPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     shared: Vec<Shared>,
+    /// Verdicts on hosts, for which that is enough.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<Proven>,
     /// The same where releases are not given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     windows: Vec<BusyWindow>,
     /// The same where besides kernels share the GPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     responses: Vec<Responses>,
+    /// The same of hosts that launch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    phased: Vec<Phased>,
     #[serde(rename = "no_certificate")]
     without: Vec<Uncertified>,
 }
@@ -121,12 +132,26 @@ impl Certificate {
         let proven = || jobs.iter().filter(|job| job.verdict == Some(Verdict::Proven));
         let mut certificate = Self::empty(scenario);
         let is_not_given = || "its bound is on jobs whose launches are not given".to_owned();
-        let reason = unknown(scenario).or_else(|| operations.is_empty().then(is_not_given));
-        let launched = operations
-            .iter()
-            .map(|operation| (operation.origin.thread as usize, operation.kind, operation.stream, operation.launched));
-        let launches = match reason.map_or_else(|| Launches::new(scenario, launched), Err) {
-            Ok(launches) => launches,
+        // What comes at a horizon is listed; what comes one hyperperiod after the last first release is not.
+        let cut = scenario.cut_at().map(|cut| Instant::from_ns(cut.as_ns().saturating_sub(1)));
+        certificate.until_ns = cut.filter(|_| scenario.horizon.is_none());
+        let known = scenario.horizon.map(|horizon| Instant::ZERO + horizon).or(cut).unwrap_or(Instant::MAX);
+        let planned = || -> Result<(Option<Hosts<'_>>, Launches), String> {
+            if let Some(reason) = unknown(scenario) {
+                return Err(reason);
+            }
+            if let Some((hosts, launched)) = Hosts::of(scenario, known)? {
+                return Ok((Some(hosts), Launches::new(scenario, launched.into_iter())?));
+            }
+            if operations.is_empty() {
+                return Err(is_not_given());
+            }
+            let launched =
+                operations.iter().map(|one| (one.origin.thread as usize, one.kind, one.stream, one.launched));
+            Ok((None, Launches::new(scenario, launched)?))
+        };
+        let (hosts, launches) = match planned() {
+            Ok(planned) => planned,
             Err(reason) => {
                 certificate.without.extend(proven().map(|job| Uncertified::new(job, reason.clone())));
                 return certificate;
@@ -140,11 +165,23 @@ impl Certificate {
             .filter(|&levels| launches.are_apart(levels))
             .filter_map(|levels| Shared::new(&launches, scenario, levels))
             .collect();
-        // What comes at a horizon is listed; what comes one hyperperiod after the last first release is not.
-        let cut = scenario.cut_at().map(|cut| Instant::from_ns(cut.as_ns().saturating_sub(1)));
-        let known = scenario.horizon.map(|horizon| Instant::ZERO + horizon).or(cut).unwrap_or(Instant::MAX);
+        let host_ends = hosts.as_ref().map(|hosts| hosts.ends(&parts, &mut shared, jobs, known));
+        let host_ends = match host_ends.transpose() {
+            Ok(ends) => ends.unwrap_or_default(),
+            Err(reason) => {
+                certificate.without.extend(proven().map(|job| Uncertified::new(job, reason.clone())));
+                return certificate;
+            }
+        };
         for job in proven() {
             let thread = job.thread as usize;
+            if hosts.as_ref().is_some_and(|hosts| hosts.is_host(thread)) {
+                match Hosts::proof(job, host_ends.get(&(job.thread, job.job)).copied(), known) {
+                    Ok(proven) => certificate.hosts.push(proven),
+                    Err(reason) => certificate.without.push(Uncertified::new(job, reason)),
+                }
+                continue;
+            }
             let level = launches.level_of_thread.get(thread).copied().flatten();
             let levels = level.map_or(usize::MAX, |level| level + 1);
             let one_after_another = parts.range_mut(levels..).filter_map(|(_, part)| {
@@ -153,7 +190,8 @@ impl Certificate {
                 Some((interval.until_ns, &mut interval.proves))
             });
             let by_weight = shared.iter_mut().filter(|shared| shared.levels >= levels);
-            let by_weight = by_weight.filter_map(|shared| shared.over_by(thread, job.released_ns));
+            let by_weight =
+                by_weight.filter_map(|shared| shared.over_by(launches.stream_of_thread[thread]?, job.released_ns));
             let one_after_another = one_after_another.min_by_key(|(until, _)| *until);
             let by_weight = by_weight.min_by_key(|(until, _)| *until);
             let found = [one_after_another, by_weight].map(|found| found.filter(|(until, _)| *until <= known));
@@ -172,9 +210,11 @@ impl Certificate {
                 None => certificate.without.push(Uncertified::new(job, too_late(bounds))),
             }
         }
-        parts.retain(|_, part| part.intervals.iter().any(|interval| !interval.proves.is_empty()));
+        // What hosts wait for may be in any of them.
+        let is_kept = hosts.is_some() && certificate.proven() + proven_of(parts.values(), &shared) > 0;
+        parts.retain(|_, part| is_kept || part.intervals.iter().any(|interval| !interval.proves.is_empty()));
         certificate.parts = parts.into_values().collect();
-        shared.retain(|shared| shared.proven() > 0);
+        shared.retain(Shared::is_of_use);
         certificate.shared = shared;
         certificate
     }
@@ -183,21 +223,24 @@ impl Certificate {
         Self {
             format: "gpusched-certificate/1",
             scenario: scenario.name.clone(),
+            until_ns: None,
             parts: Vec::new(),
             shared: Vec::new(),
+            hosts: Vec::new(),
             windows: Vec::new(),
             responses: Vec::new(),
+            phased: Vec::new(),
             without: Vec::new(),
         }
     }
 
     /// How many verdicts it proves.
     pub fn proven(&self) -> usize {
-        let intervals = self.parts.iter().flat_map(|part| &part.intervals);
-        intervals.map(|interval| interval.proves.len()).sum::<usize>()
-            + self.shared.iter().map(Shared::proven).sum::<usize>()
+        proven_of(self.parts.iter(), &self.shared)
+            + self.hosts.len()
             + self.windows.iter().map(BusyWindow::proven).sum::<usize>()
             + self.responses.iter().map(Responses::proven).sum::<usize>()
+            + self.phased.iter().map(Phased::proven).sum::<usize>()
     }
 
     /// Which verdicts have no certificate, and why: those with the same reason together.
@@ -216,6 +259,17 @@ impl Certificate {
         });
         told.collect()
     }
+}
+
+/// Whether hosts launch, so that bounds on streams alone say too little.
+fn hosts_launch(scenario: &Scenario) -> bool {
+    hosts::launch(scenario)
+}
+
+/// How many verdicts on streams such parts prove.
+fn proven_of<'a>(parts: impl Iterator<Item = &'a Part>, shared: &[Shared]) -> usize {
+    let intervals = parts.flat_map(|part| &part.intervals);
+    intervals.map(|interval| interval.proves.len()).sum::<usize>() + shared.iter().map(Shared::proven).sum::<usize>()
 }
 
 impl Uncertified {
@@ -261,14 +315,7 @@ fn unknown(scenario: &Scenario) -> Option<String> {
         ("warps that take unlike numbers of registers", registers_charged(scenario).is_none()),
     ];
     let mut all = departures.chain(others.into_iter().filter_map(|(what, is)| is.then_some(what)));
-    if let Some(what) = all.next() {
-        return Some(format!("the proven rules leave out {what}"));
-    }
-    // What the checker reads.
-    let file = scenario.to_native_json().ok().and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-    let has_hosts =
-        file.is_none_or(|file| file.get("hosts").and_then(|hosts| hosts.as_array()).is_some_and(|all| !all.is_empty()));
-    has_hosts.then(|| "hosts launch: the checker reads streams with operations of their own".to_owned())
+    all.next().map(|what| format!("the proven rules leave out {what}"))
 }
 
 /// How many registers the proven rules charge each warp that takes any: an even share of its sub-partition, so that
@@ -292,6 +339,7 @@ fn registers_charged(scenario: &Scenario) -> Option<u64> {
 /// One launch of a stream.
 struct Launch {
     thread: usize,
+    stream: usize,
     level: usize,
     term: Term,
     kind: OperationKind,
@@ -302,6 +350,10 @@ struct Launch {
 }
 
 impl Launch {
+    const fn is_kernel(&self) -> bool {
+        matches!(self.kind, OperationKind::Kernel(_))
+    }
+
     /// How long it takes but for what keeps it out by weight: a block, and before that of a kernel a block of the
     /// priorities whose blocks are not weighed.
     fn turn(&self, blocking: &[Duration]) -> Option<Duration> {
@@ -318,6 +370,8 @@ struct Launches {
     /// Of the device.
     levels: usize,
     level_of_thread: Vec<Option<usize>>,
+    /// Of those that are streams of their own.
+    stream_of_thread: Vec<Option<usize>>,
     engine_of: Vec<usize>,
 }
 
@@ -329,6 +383,7 @@ impl Launches {
     ) -> Result<Self, String> {
         let device = scenario.device();
         let mut level_of_thread = vec![None; scenario.threads.len()];
+        let mut stream_of_thread = vec![None; scenario.threads.len()];
         let mut all = Vec::new();
         let demands: Vec<u64> =
             scenario.kernels().iter().map(|kernel| u64::from(kernel.demand().blocks_per_sm(device))).collect();
@@ -336,6 +391,7 @@ impl Launches {
             let stream = &scenario.streams()[id.index()];
             let Some(of) = scenario.threads.get(thread) else { return Err("a launch is of no stream".to_owned()) };
             level_of_thread[thread] = Some(stream.level());
+            stream_of_thread[thread] = Some(id.index());
             let (block_time, waves, name) = match kind {
                 OperationKind::Kernel(id) => {
                     let kernel: &CheckedKernel = &scenario.kernels()[id.index()];
@@ -351,6 +407,7 @@ impl Launches {
             };
             all.push(Launch {
                 thread,
+                stream: id.index(),
                 level: stream.level(),
                 term: Term { stream: Arc::clone(&of.label), operation: name, launched_ns, up_to_ns: Duration::ZERO },
                 kind,
@@ -361,7 +418,7 @@ impl Launches {
         }
         let levels = device.priority_levels as usize;
         let engine_of = scenario.copies().iter().map(CheckedCopy::engine).collect();
-        Ok(Self { all, levels, level_of_thread, engine_of })
+        Ok(Self { all, levels, level_of_thread, stream_of_thread, engine_of })
     }
 
     /// Whether operations of some levels and others wait for each other by N1 and N2.

@@ -61,18 +61,64 @@ pub(super) fn scenario(has_jitter: bool) -> impl Strategy<Value = Value> {
     })
 }
 
-/// Of so many scenarios the proven verdicts with a certificate one after another, by weight, and without one.
-fn certified(checker: &Checker, cases: usize, is_sporadic: bool) -> [usize; 3] {
-    let (mut runner, strategy) = (TestRunner::deterministic(), scenario(is_sporadic));
+/// Some streams of a scenario with hosts that launch what theirs is, some after a sleep, and some of which wait for it
+/// and sleep again. Numbers decide which.
+pub(super) fn with_hosts(mut scenario: Value, numbers: [u32; 6]) -> Value {
+    let mut hosts = Vec::new();
+    let streams = scenario["streams"].as_array_mut().expect("a list");
+    for (stream, number) in streams.iter_mut().zip(numbers).filter(|(_, number)| number % 4 > 0) {
+        let name = stream["name"].clone();
+        let mut host = stream.clone();
+        *stream = json!({"name": name, "priority": host["priority"]});
+        let fields = host.as_object_mut().expect("it is one");
+        fields.remove("priority");
+        let operations = fields.remove("operations").expect("it has some");
+        let jobs = fields.remove("jobs").expect("it has some");
+        let mut steps = Vec::new();
+        let sleep = |steps: &mut Vec<Value>, bit: u32| {
+            if number & bit > 0 {
+                steps.push(json!({"sleep": format!("{} us", 10 * (number % 97))}));
+            }
+        };
+        sleep(&mut steps, 4);
+        for operation in operations.as_array().expect("a list") {
+            let mut step = operation.clone();
+            let entries = step.as_object_mut().expect("it is one");
+            if let Some(kernel) = entries.remove("kernel") {
+                entries.insert("launch".to_owned(), kernel);
+            }
+            entries.insert("stream".to_owned(), name.clone());
+            steps.push(step);
+            sleep(&mut steps, 8);
+        }
+        let wait = [name.clone(), json!("last"), json!("device")][number as usize / 64 % 3].clone();
+        steps.extend((number & 16 > 0).then(|| json!({"synchronize": wait})));
+        sleep(&mut steps, 32);
+        host["name"] = json!(format!("host of {}", name.as_str().expect("text")));
+        host["iterations"] = jobs;
+        host["steps"] = json!(steps);
+        hosts.push(host);
+    }
+    scenario["hosts"] = json!(hosts);
+    scenario
+}
+
+/// Of so many scenarios the proven verdicts with a certificate one after another, by weight, of hosts, and without one.
+fn certified(checker: &Checker, cases: usize, is_sporadic: bool, has_hosts: bool) -> [usize; 4] {
+    let numbers = prop::array::uniform6(if has_hosts { 0..100_000_u32 } else { 0..1 });
+    let strategy = (scenario(is_sporadic), numbers)
+        .prop_map(move |(drawn, numbers)| if has_hosts { with_hosts(drawn, numbers) } else { drawn });
+    let mut runner = TestRunner::deterministic();
     let [serial, by_weight, results] =
         if is_sporadic { ["windows", "responses", "streams"] } else { ["parts", "shared", "jobs"] };
-    let mut tally = [0; 3];
+    let mut tally = [0; 4];
     for _ in 0..cases {
         let drawn = strategy.new_tree(&mut runner).expect("no scenario is refused").current();
         let (file, written) = (checker.0.join("drawn.json"), checker.0.join("certificate.json"));
         fs::write(&file, drawn.to_string()).expect("it can be written");
         let (file, written) = (file.to_str().expect("text"), written.to_str().expect("text"));
-        let mut arguments = vec!["analyze", file, "--search", "1ms", "--format", "json", "--certificate", written];
+        let search = if has_hosts { "50ms" } else { "1ms" };
+        let mut arguments = vec!["analyze", file, "--search", search, "--format", "json", "--certificate", written];
         arguments.extend(is_sporadic.then_some("--sporadic"));
         let analysis: Value = serde_json::from_slice(&printed(&arguments)).expect("JSON");
         let certificate: Value = serde_json::from_slice(&fs::read(written).expect("it was written")).expect("JSON");
@@ -83,7 +129,8 @@ fn certified(checker: &Checker, cases: usize, is_sporadic: bool) -> [usize; 3] {
         let found: BTreeMap<(String, u64), u64> = rows
             .filter_map(|row| {
                 let job = row.get("job").map_or(Some(0), Value::as_u64)?;
-                Some(((row["stream"].as_str()?.to_owned(), job), row["worst_found_ns"].as_u64()?))
+                // A search without time to run once has found nothing.
+                Some(((row["stream"].as_str()?.to_owned(), job), row["worst_found_ns"].as_u64().unwrap_or(0)))
             })
             .collect();
         for (stream, job, _, _, bound) in proved(&certificate) {
@@ -91,12 +138,13 @@ fn certified(checker: &Checker, cases: usize, is_sporadic: bool) -> [usize; 3] {
             assert!(*worst <= bound, "{stream}, job {job}: {worst} ns found, {bound} ns proven\n{drawn}");
         }
         let of = |key: &str| {
-            let mut only = json!({"parts": [], "shared": [], "windows": [], "responses": []});
+            let mut only =
+                json!({"parts": [], "shared": [], "hosts": [], "windows": [], "responses": [], "phased": []});
             only[key] = certificate.get(key).cloned().unwrap_or(json!([]));
             proved(&only).len()
         };
         let without = certificate["no_certificate"].as_array().map_or(0, Vec::len);
-        for (sum, more) in tally.iter_mut().zip([of(serial), of(by_weight), without]) {
+        for (sum, more) in tally.iter_mut().zip([of(serial), of(by_weight), of("hosts") + of("phased"), without]) {
             *sum += more;
         }
     }
@@ -105,7 +153,7 @@ fn certified(checker: &Checker, cases: usize, is_sporadic: bool) -> [usize; 3] {
 
 /// What was counted: of almost all there is one.
 fn counted(checker: &Checker, cases: usize, is_sporadic: bool) -> String {
-    let [serial, by_weight, without] = certified(checker, cases, is_sporadic);
+    let [serial, by_weight, _, without] = certified(checker, cases, is_sporadic, false);
     assert!(9 * without < serial + by_weight && by_weight > 0, "{serial}, {by_weight}, {without}");
     format!("{serial} one after another, {by_weight} by weight, {without} without")
 }
@@ -116,6 +164,21 @@ fn small_kernels_have_certificates_by_weight_that_the_proven_checker_accepts() {
         Some(checker) => {
             let [given, sporadic] = [8, 16].map(|cases| part_of(cases) as usize);
             println!("{}; {}", counted(&checker, given, false), counted(&checker, sporadic, true));
+        }
+        None => println!("skipped: there is no coqc here, or no OCaml with yojson"),
+    }
+}
+
+#[test]
+fn hosts_that_sleep_and_launch_have_certificates_that_the_proven_checker_accepts() {
+    match Checker::new() {
+        Some(checker) => {
+            for is_sporadic in [false, true] {
+                let [serial, by_weight, of_hosts, without] =
+                    certified(&checker, part_of(16) as usize, is_sporadic, true);
+                println!("{serial} one after another, {by_weight} by weight, {of_hosts} of hosts, {without} without");
+                assert!(of_hosts > 0 && of_hosts + serial + by_weight > without, "{of_hosts}, {serial}, {without}");
+            }
         }
         None => println!("skipped: there is no coqc here, or no OCaml with yojson"),
     }

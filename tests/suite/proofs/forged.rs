@@ -2,10 +2,13 @@
 //! that no certificate is accepted of another scenario than the one that runs.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 
 use serde_json::{Value, json};
 
+use super::hosts::{SLEEPING, WAITING};
+use super::random::judged;
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE};
 
 /// All keys that objects of a published schema may have.
@@ -105,6 +108,49 @@ fn no_key_of_the_published_schemas_is_passed_over_by_the_checker() {
 }
 
 #[test]
+fn no_key_of_a_host_or_its_steps_is_passed_over_by_the_checker() {
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    let file = checker.0.join("sleeping.json");
+    fs::write(&file, SLEEPING).expect("it can be written");
+    let file = file.to_str().expect("text");
+    let certificate = checker.certificate(file, &[]);
+    checker.about(file);
+    let (scenario, device) = (checker.written("scenario.json"), checker.written("device.json"));
+    let (mut lines, mut tried) = (String::new(), Vec::new());
+    // What a host without work on the GPU does when is of no account; a copy takes its duration, if one is stated.
+    let idle: &[&str] = &["release", "jitter", "time_limit", "barrier", "cpu_priority", "spin"];
+    for (place, harmless) in [
+        ("/hosts/0", &[][..]),
+        ("/hosts/0/steps/0", &[]),
+        ("/hosts/0/steps/1", &["bytes"]),
+        ("/hosts/0/steps/2", &[]),
+        ("/hosts/1", idle),
+        ("/hosts/1/steps/0", &[]),
+    ] {
+        for key in published_keys() {
+            let mut forged = scenario.clone();
+            let object = forged.pointer_mut(place).and_then(Value::as_object_mut).expect("it is there");
+            if object.contains_key(&key) || key.starts_with("comment") || harmless.contains(&&*key) {
+                continue;
+            }
+            object.insert(key.clone(), json!(2));
+            let line = json!({"device": device, "scenario": forged, "certificate": certificate});
+            writeln!(lines, "{line}").expect("text takes it");
+            tried.push(format!("{key} at {place}"));
+        }
+    }
+    let answers = judged(&checker, &lines);
+    assert_eq!(answers.lines().count(), tried.len(), "{answers}");
+    for (answer, what) in answers.lines().zip(&tried) {
+        assert!(!answer.starts_with("accepted"), "{what}: {answer}");
+    }
+    assert!(tried.len() > 400, "only {}", tried.len());
+}
+
+#[test]
 fn a_kernel_with_work_items_and_streams_of_processes_are_refused_by_name() {
     let Some(checker) = Checker::new() else {
         println!("skipped: there is no coqc here, or no OCaml with yojson");
@@ -152,10 +198,16 @@ fn no_key_of_a_certificate_is_passed_over_by_the_checker() {
         return;
     };
     let sporadic = &["--sporadic"][..];
-    for (number, (scenario, options)) in
-        [(PRIORITIES, &[][..]), (SIDE_BY_SIDE, &[]), (PRIORITIES, sporadic), (SIDE_BY_SIDE, sporadic)]
-            .iter()
-            .enumerate()
+    for (number, (scenario, options)) in [
+        (PRIORITIES, &[][..]),
+        (SIDE_BY_SIDE, &[]),
+        (WAITING, &[]),
+        (WAITING, sporadic),
+        (PRIORITIES, sporadic),
+        (SIDE_BY_SIDE, sporadic),
+    ]
+    .iter()
+    .enumerate()
     {
         let file = checker.0.join(format!("{number}.json"));
         fs::write(&file, scenario).expect("it can be written");

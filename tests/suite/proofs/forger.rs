@@ -16,7 +16,9 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
+use super::certified::with_hosts;
 use super::forged::{places, published_keys};
+use super::hosts::{IN_TURN, SLEEPING, WAITING};
 use super::random::judged;
 use super::{
     Checker, PRIORITIES, SIDE_BY_SIDE, beside_a_full_gpu, beside_higher_priorities, certified, proved, queueing,
@@ -42,13 +44,20 @@ struct Pair {
 fn genuine(checker: &Checker, drawn: usize) -> Vec<Pair> {
     let shared = [PRIORITIES.to_owned(), SIDE_BY_SIDE.to_owned(), beside_higher_priorities(), queueing()];
     let known = shared.into_iter().chain([beside_a_full_gpu(), SIDE_BY_SIDE.replace("20 ms", "40 ms")]);
+    let known = known.chain([SLEEPING.to_owned(), WAITING.to_owned(), IN_TURN.to_owned()]);
     let mut runner = TestRunner::deterministic();
     let mut random = |has_jitter: bool| {
         let tree = certified::scenario(has_jitter).new_tree(&mut runner).expect("no scenario is refused");
-        (tree.current().to_string(), has_jitter)
+        (tree.current(), has_jitter)
     };
     let mut all: Vec<(String, bool)> = known.flat_map(|text| [(text.clone(), false), (text, true)]).collect();
-    all.extend((0..drawn).map(|number| random(number % 2 == 1)));
+    all.extend((0..drawn).map(|number| {
+        let (drawn, has_jitter) = random(number % 2 == 1);
+        let seed = u32::try_from(number).expect("they are few");
+        let drawn =
+            if number % 4 == 2 { with_hosts(drawn, [1, 22, 53, 84, 119, 127].map(|n| n + seed)) } else { drawn };
+        (drawn.to_string(), has_jitter)
+    }));
     let pair = |(text, is_sporadic): (String, bool)| {
         let file = checker.0.join("genuine.json");
         fs::write(&file, text).expect("it can be written");
@@ -151,7 +160,7 @@ fn forged(genuine: &[Pair], all: &[String], numbers: &mut ChaCha8Rng) -> Pair {
             _ => {
                 // What one certificate says of another scenario.
                 let other = one_of(numbers, genuine);
-                for key in ["parts", "shared", "windows", "responses"] {
+                for key in ["parts", "shared", "hosts", "windows", "responses", "phased"] {
                     if let Some(list) = other.certificate.get(key).filter(|_| numbers.random_range(0..2) == 0) {
                         pair.certificate[key] = list.clone();
                     }
@@ -185,10 +194,10 @@ fn holds(pair: &Pair, numbers: &mut ChaCha8Rng, tally: &Tally) -> Result<Option<
         Ok(scenario) => scenario,
         Err(error) => return Ok(Some(error.to_string().split(": ").nth(1).unwrap_or_default().to_owned())),
     };
-    let of = |keys: [&str; 2]| {
-        let mut only = json!({"parts": [], "shared": [], "windows": [], "responses": []});
+    let of = |keys: &[&str]| {
+        let mut only = json!({"parts": [], "shared": [], "hosts": [], "windows": [], "responses": [], "phased": []});
         for key in keys {
-            only[key] = pair.certificate.get(key).cloned().unwrap_or(json!([]));
+            only[*key] = pair.certificate.get(*key).cloned().unwrap_or(json!([]));
         }
         let mut least: BTreeMap<(String, u64), u64> = BTreeMap::new();
         for (stream, job, _, _, bound) in proved(&only) {
@@ -197,16 +206,16 @@ fn holds(pair: &Pair, numbers: &mut ChaCha8Rng, tally: &Tally) -> Result<Option<
         least
     };
     let labels: Vec<String> = scenario.threads.iter().map(|thread| thread.label.to_string()).collect();
-    let given = of(["parts", "shared"]);
+    let given = of(&["parts", "shared", "hosts"]);
     if !given.is_empty() {
         let known = |thread: usize, job| -> Known { (given.get(&(labels[thread].clone(), job)).copied(), None, None) };
         given_runs(&scenario, Open { shorter: true, order: true }, &known, (numbers.random(), RUNS), tally)?;
     }
-    let phased = of(["windows", "responses"]);
+    let phased = of(&["windows", "responses", "phased"]);
     if !phased.is_empty() {
         // Jobs may be as late as all terms of their stream say, which is as late as the scenario says or later.
         let mut jitters: BTreeMap<usize, u64> = BTreeMap::new();
-        for key in ["windows", "responses"] {
+        for key in ["windows", "responses", "phased"] {
             let parts = pair.certificate[key].as_array().into_iter().flatten();
             for term in parts.flat_map(|part| part["terms"].as_array().into_iter().flatten()) {
                 let thread = labels.iter().position(|label| term["stream"].as_str() == Some(label));

@@ -13,7 +13,7 @@ use num_integer::gcd;
 use serde::Serialize;
 
 use super::{
-    Certificate, Launch, Launches, MOST_NS, Proven, ProvenStream, SporadicVerdict, Uncertified, Verdict,
+    Certificate, Launch, Launches, MOST_NS, Proven, ProvenStream, SporadicVerdict, Uncertified, Verdict, hosts_launch,
     registers_charged, text, unknown,
 };
 use crate::limits::count_turn;
@@ -59,12 +59,23 @@ struct BusyInterval {
     from_ns: Instant,
     until_ns: Instant,
     proves: Vec<Proven>,
+    /// Other streams of which all is over that they launch until an instant, for what hosts wait.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    over: Vec<Over>,
     /// Up to each launch, all work launched by then.
     #[serde(skip)]
     work: Vec<(Instant, u64)>,
-    /// Of each thread, up to each launch: until when its operations run one after another.
+    /// Of each stream, up to each launch: until when its operations run one after another.
     #[serde(skip)]
     turns: BTreeMap<usize, Vec<(Instant, Instant)>>,
+}
+
+/// All of a stream that is launched until an instant is over then.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Over {
+    #[serde(serialize_with = "text")]
+    stream: Arc<str>,
+    by_ns: Instant,
 }
 
 /// What a block takes of each resource of its SM, and what the SM has.
@@ -95,7 +106,7 @@ impl Shared {
                     interval.take(launch, weights.of(launch, scenario)?, launch.turn(&blocking)?)?;
                 }
                 let mut over =
-                    interval.turns.keys().map(|&thread| interval.over_by(thread, interval.until_ns, all_sms));
+                    interval.turns.keys().map(|&stream| interval.over_by(stream, interval.until_ns, all_sms));
                 let over = over.try_fold(interval.until_ns, |latest, over| Some(latest.max(over?)))?;
                 if over <= interval.until_ns {
                     break;
@@ -108,19 +119,42 @@ impl Shared {
         (!intervals.is_empty()).then_some(Self { levels, scale, weights, intervals, all_sms })
     }
 
-    /// By when all is over that a thread launches until `released`, and what that proves.
-    pub(super) fn over_by(&mut self, thread: usize, released: Instant) -> Option<(Instant, &mut Vec<Proven>)> {
+    /// By when all is over that a stream launches until `released`, and what that proves.
+    pub(super) fn over_by(&mut self, stream: usize, released: Instant) -> Option<(Instant, &mut Vec<Proven>)> {
+        let (until, interval) = self.settled(stream, released)?;
+        Some((until, &mut self.intervals[interval].proves))
+    }
+
+    /// The same, with the number of the interval.
+    pub(super) fn settled(&self, stream: usize, released: Instant) -> Option<(Instant, usize)> {
         let after = self.intervals.partition_point(|interval| interval.from_ns <= released);
-        let interval = self.intervals.get_mut(after.checked_sub(1)?)?;
+        let number = after.checked_sub(1)?;
+        let interval = self.intervals.get(number)?;
         let mut until = released;
         loop {
             count_turn();
-            let over = interval.over_by(thread, until, self.all_sms)?;
+            let over = interval.over_by(stream, until, self.all_sms)?;
             if over <= until {
-                return Some((until, &mut interval.proves));
+                // The interval is what the checker looks at.
+                return (until <= interval.until_ns).then_some((until, number));
             }
             until = over;
         }
+    }
+
+    /// Says that all of a stream is over then.
+    pub(super) fn tell(&mut self, interval: usize, stream: &Arc<str>, by_ns: Instant) {
+        if let Some(interval) = self.intervals.get_mut(interval) {
+            let over = Over { stream: Arc::clone(stream), by_ns };
+            if !interval.over.contains(&over) {
+                interval.over.push(over);
+            }
+        }
+    }
+
+    /// Whether something rests on it.
+    pub(super) fn is_of_use(&self) -> bool {
+        self.intervals.iter().any(|interval| !interval.proves.is_empty() || !interval.over.is_empty())
     }
 
     /// How many verdicts it proves.
@@ -131,8 +165,8 @@ impl Shared {
 
 impl BusyInterval {
     fn new(from: Instant) -> Self {
-        let (proves, work, turns) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { from_ns: from, until_ns: from, proves, work, turns }
+        let (proves, over, work, turns) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+        Self { from_ns: from, until_ns: from, proves, over, work, turns }
     }
 
     /// One more launch, of which all blocks together weigh so much.
@@ -141,15 +175,15 @@ impl BusyInterval {
         let work = launch.block_time.as_ns().checked_mul(weight)?;
         let sum = self.work.last().map_or(0, |&(_, sum)| sum).checked_add(work)?;
         self.work.push((at, (sum < MOST_NS).then_some(sum)?));
-        let turns = self.turns.entry(launch.thread).or_default();
+        let turns = self.turns.entry(launch.stream).or_default();
         let before = turns.last().map_or(at, |&(_, until)| until.max(at));
         turns.push((at, before.checked_add(time)?));
         Some(())
     }
 
-    /// By when all is over that a thread launches by `until`, if nothing is launched later; `None`: too late.
-    fn over_by(&self, thread: usize, until: Instant, all_sms: u64) -> Option<Instant> {
-        let turns = self.turns.get(&thread)?;
+    /// By when all is over that a stream launches by `until`, if nothing is launched later; `None`: too late.
+    fn over_by(&self, stream: usize, until: Instant, all_sms: u64) -> Option<Instant> {
+        let turns = self.turns.get(&stream)?;
         let (_, turn) = turns.get(turns.partition_point(|&(at, _)| at <= until).checked_sub(1)?)?;
         let (_, work) = self.work.get(self.work.partition_point(|&(at, _)| at <= until).checked_sub(1)?)?;
         let over = turn.checked_add(Duration::from_ns(work.div_ceil(all_sms)))?;
@@ -178,6 +212,15 @@ impl KernelWeights {
         let heads: Vec<Resources> = needs.values().copied().collect();
         let of_kernel = needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
         Some(Self { of_kernel, all_sms: scale.checked_mul(u64::from(device.sms))? })
+    }
+
+    /// What a block of a launch weighs.
+    pub(super) fn of_block(&self, launch: &Launch) -> u64 {
+        match launch.kind {
+            OperationKind::Kernel(kernel) => self.of_kernel.get(&kernel.index()).copied().unwrap_or(self.all_sms),
+            OperationKind::Copy(_) => self.all_sms,
+            _ => 0,
+        }
     }
 
     /// What all blocks of a launch weigh together.
@@ -436,6 +479,10 @@ impl Certificate {
     /// Of the verdicts on streams whose releases are not given.
     pub fn of_sporadic(scenario: &Scenario, verdicts: &[SporadicVerdict]) -> Self {
         let mut certificate = Self::empty(scenario);
+        if unknown(scenario).is_none() && hosts_launch(scenario) {
+            certificate.take_phased(scenario, verdicts);
+            return certificate;
+        }
         let steps = scenario.threads.iter().enumerate().flat_map(|(thread, of)| {
             let submissions = of.steps.iter().filter_map(|step| step.submission());
             submissions.map(move |(kind, stream)| (thread, kind, stream, Instant::ZERO))
