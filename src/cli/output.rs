@@ -179,11 +179,19 @@ fn is_command(before: u8, byte: u8) -> bool {
 /// So many notes of one kind are all told.
 const TOLD: usize = 3;
 
-/// Tells notes in their order: those that differ in a name alone as one, and of a kind that has many else, the first
-/// one and how many more there are.
+/// Tells notes in their order: three or more that differ in a name alone as one, and of a kind that has many else, the
+/// first one and how many more there are.
 pub(crate) fn show_abridged<T: AsRef<str>>(notes: impl IntoIterator<Item = T>, note: impl Fn(&str)) {
-    let notes = merged(&notes.into_iter().collect::<Vec<T>>());
-    let notes: Vec<(String, String)> = notes.into_iter().map(|(text, _)| (kind(&text), text)).collect();
+    let all: Vec<T> = notes.into_iter().collect();
+    let mut notes: Vec<(usize, String)> = Vec::new();
+    for (text, of) in merged(&all) {
+        match of[..] {
+            [first, _, _, ..] => notes.push((first, text)),
+            _ => notes.extend(of.into_iter().map(|of| (of, all[of].as_ref().to_owned()))),
+        }
+    }
+    notes.sort_by_key(|(first, _)| *first);
+    let notes: Vec<(String, String)> = notes.into_iter().map(|(_, text)| (kind(&text), text)).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for (kind, _) in &notes {
         *counts.entry(kind).or_default() += 1;

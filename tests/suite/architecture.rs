@@ -42,16 +42,16 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5205),
+    ("core/scenario", 5206),
     ("core/run", 2551),
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 13458),
+    ("core/analysis", 13461),
     ("core/replay", 406),
     ("core/probe", 698),
-    ("core/formats", 1273),
-    ("core/tables", 3015),
+    ("core/formats", 1276),
+    ("core/tables", 3019),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -60,7 +60,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("systems/tables", 654),
     ("systems/pictures", 624),
     ("imports/profile", 3651),
-    ("imports/amalthea", 3775),
+    ("imports/amalthea", 3779),
     ("imports/input", 613),
     ("imports/tables", 396),
     ("papers/experiments", 5470),
@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 174),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5684),
+    ("src/cli", 5692),
 ];
 
 /// Of all rooms.
-const LINES: usize = 91_731;
+const LINES: usize = 91_754;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 636;
+const MOST_PUBLIC_ITEMS: usize = 637;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

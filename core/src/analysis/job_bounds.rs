@@ -9,6 +9,7 @@ use super::assumptions::Departure;
 use super::safe_bound::Weights;
 use crate::device::{Device, Preemption};
 use crate::gpu::{SubmitError, runlist};
+use crate::limits::count_steps;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::InterleaveLevel;
@@ -120,6 +121,21 @@ fn bounds_of(scenario: &Scenario, tasks: &TaskSet, sides: &[Side]) -> JobBounds 
         }
     }
     bounds
+}
+
+/// The least fixed point from `start` on of a function that does not fall; `None`: it has no value somewhere before, or
+/// there are more than so many steps to it, each of which counts as so many.
+fn least_fixed_point(start: u64, (most, counted): (usize, usize), of: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+    let mut length = start;
+    for _ in 0..most {
+        count_steps(counted);
+        let next = of(length)?;
+        if next <= length {
+            return Some(length);
+        }
+        length = next;
+    }
+    None
 }
 
 /// How many threads are analysed together, at most: each is looked at beside each other, which took 13 s for 5,000.

@@ -51,10 +51,12 @@ pub fn requirements_of_jobs(
     let order = verdicts.options.order;
     let judged = demands.limits.iter().map(|limit| {
         let threads = who_delays(scenario, &limit.streams);
-        let mut doubts: Vec<String> = limit.doubts.iter().map(|doubt| doubt.what.clone()).collect();
+        let counted = verdicts.counts_jitter;
+        let rest = limit.doubts.iter().filter(|doubt| !counted || !doubt.is_within_sporadic);
+        let mut doubts: Vec<String> = rest.map(|doubt| doubt.what.clone()).collect();
         let jobs = verdicts.jobs.iter().filter(|job| threads.contains(&(job.thread as usize)));
         let spans = jobs.map(|job| (job.thread, job.released_ns, job.bound_ns));
-        if doubts.is_empty() && Repeats::of(scenario, &threads, spans, false).is_none() {
+        if doubts.is_empty() && !counted && Repeats::of(scenario, &threads, spans, false).is_none() {
             doubts.push("jobs released later than those that were judged may take longer".to_owned());
         }
         judge_limit(limit, &known, &doubts, order)

@@ -129,6 +129,8 @@ pub struct JobVerdicts<'s> {
     pub notes: Vec<String>,
     /// Runs that were simulated.
     pub runs: u64,
+    /// Whether a stated jitter is counted, so that bounds hold whenever jobs come.
+    pub(crate) counts_jitter: bool,
     /// By host thread: no job takes longer, whenever jobs come; counted from where a jitter does. Empty if nothing asks
     /// for them.
     pub(super) responses: Vec<Option<Duration>>,
@@ -147,8 +149,8 @@ impl JobVerdict {
 impl JobVerdicts<'_> {
     /// The same, without the scenario that it is about.
     pub fn into_owned(self) -> JobVerdicts<'static> {
-        let Self { jobs, refusal, options, notes, runs, responses, found } = self;
-        JobVerdicts { jobs, refusal, options, notes, runs, responses, found: found.into_owned() }
+        let Self { jobs, refusal, options, notes, runs, counts_jitter, responses, found } = self;
+        JobVerdicts { jobs, refusal, options, notes, runs, counts_jitter, responses, found: found.into_owned() }
     }
 
     /// A scenario whose simulation has the longest response that was found for job number `job` of `jobs`.
@@ -274,7 +276,9 @@ pub(crate) fn judge_known<'s>(
     if at_horizon > 0 {
         notes.push(format!("{at_horizon} jobs that are released just as the run ends are not judged"));
     }
-    Ok(JobVerdicts { jobs, refusal, options: bounds.options, notes, runs: found.runs, responses, found })
+    let counts_jitter = !jitter.is_empty();
+    let (options, runs) = (bounds.options, found.runs);
+    Ok(JobVerdicts { jobs, refusal, options, notes, runs, counts_jitter, responses, found })
 }
 
 /// By thread: bounds on any of its jobs, whenever these come, each up to its `jitter` late; and why some have none.

@@ -77,7 +77,10 @@ impl Page {
                 self.blank();
                 self.text.extend([&"#".repeat(level), " ", &escaped_line(text), "\n\n"]);
             }
-            TableStyle::Html => self.text.push_str(&format!("<h{level}>{}</h{level}>\n", escaped_html(text))),
+            TableStyle::Html => {
+                let level = level.to_string();
+                self.text.extend(["<h", &level, ">", &escaped_html(text), "</h", &level, ">\n"]);
+            }
         }
     }
 

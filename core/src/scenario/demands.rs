@@ -65,4 +65,6 @@ pub struct ReleaseDoubt {
     pub what: String,
     /// Whether periods and jitters cover it, so that an analysis of all phasings has no such doubt.
     pub is_within_sporadic: bool,
+    /// Whether a jitter that is stated covers it.
+    pub is_jitter: bool,
 }

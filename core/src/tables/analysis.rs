@@ -100,8 +100,9 @@ impl<'s> AnalysisReport<'s> {
         if bounds.options.block_times == BlockTimes::AsStated {
             verdicts.notes.push(format!("{STATED_TIMES}: shorter ones may make jobs late"));
         }
-        let doubts: Vec<String> =
-            demands.into_iter().flat_map(|demands| &demands.doubts).map(|doubt| doubt.what.clone()).collect();
+        let doubts = demands.into_iter().flat_map(|demands| &demands.doubts);
+        let doubts = doubts.filter(|doubt| !(verdicts.counts_jitter && doubt.is_jitter));
+        let doubts: Vec<String> = doubts.map(|doubt| doubt.what.clone()).collect();
         let chains = chain_verdicts(scenario, run, &verdicts, &doubts)?;
         let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
         let merged_notes = analysis.notes.len();
@@ -334,7 +335,7 @@ impl SporadicReport {
         notes.extend(open_doubtful(demands, requirements.as_deref(), of_streams));
         let responses: Vec<Option<Duration>> = verdicts.streams.iter().map(|stream| stream.bound_ns).collect();
         let mut doubts: Vec<String> = scenario.unsure_releases().into_iter().collect();
-        let of_model = demands.into_iter().flat_map(|demands| &demands.doubts);
+        let of_model = demands.into_iter().flat_map(|demands| &demands.doubts).filter(|doubt| !doubt.is_jitter);
         doubts.extend(of_model.map(|doubt| doubt.what.clone()));
         let chains = unphased_chains(scenario, &responses, &doubts);
         notes.extend(chains.notes.iter().cloned());

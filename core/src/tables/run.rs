@@ -84,7 +84,7 @@ impl<'a> SimulationReport<'a> {
                 words.see(rule);
             }
         });
-        let has_table = scenario.uses_gpu();
+        let has_table = scenario.uses_gpu() || run.launched() > 0;
         if has_table {
             page.trimmed_table(&kernel_columns(scenario), launches);
         }

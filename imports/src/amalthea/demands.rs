@@ -168,6 +168,7 @@ impl AmaltheaModel<'_> {
     fn add_releases(&self, tasks: &BTreeSet<usize>, thread: &str, doubts: &mut BTreeSet<Doubt>) {
         let never = |what| never(what).of(thread);
         let within_sporadic = |what| within_sporadic(what).of(thread);
+        let within_jitter = |what| within_jitter(what).of(thread);
         let tasks = tasks.iter().filter_map(|&task| self.tasks.get(task));
         for name in tasks.flat_map(|task| &task.stimuli) {
             let Some(stimulus) = self.stimuli.iter().find(|stimulus| stimulus.name == *name) else {
@@ -188,7 +189,7 @@ impl AmaltheaModel<'_> {
                 doubts.insert(within_sporadic(format!("stimulus {name:?} is sporadic")));
             }
             if let Some(jitter) = stimulus.jitter_ns.filter(|jitter| *jitter > Duration::ZERO) {
-                doubts.insert(within_sporadic(format!("stimulus {name:?} has a jitter of up to {jitter}")));
+                doubts.insert(within_jitter(format!("stimulus {name:?} has a jitter of up to {jitter}")));
             }
         }
     }
@@ -277,11 +278,15 @@ fn distinct<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<ReleaseDoubt> {
 
 /// A doubt that no analysis of releases removes.
 fn never(what: String) -> ReleaseDoubt {
-    ReleaseDoubt { what, is_within_sporadic: false }
+    ReleaseDoubt { what, is_within_sporadic: false, is_jitter: false }
 }
 
 fn within_sporadic(what: String) -> ReleaseDoubt {
-    ReleaseDoubt { what, is_within_sporadic: true }
+    ReleaseDoubt { what, is_within_sporadic: true, is_jitter: false }
+}
+
+fn within_jitter(what: String) -> ReleaseDoubt {
+    ReleaseDoubt { is_jitter: true, ..within_sporadic(what) }
 }
 
 /// Of whose jobs a doubt is.

@@ -148,13 +148,13 @@ fn a_chain_of_tasks_is_judged_by_its_maximum() {
 
 #[test]
 fn a_minimum_is_said_and_fails_the_check() {
-    let two = ["one", "other"].map(|name| chain(name, &["A.start", "H.terminate"], "Age", (13, 13)));
-    let text = model(&TWO, &two.concat());
+    let three = ["one", "other", "third"].map(|name| chain(name, &["A.start", "H.terminate"], "Age", (13, 13)));
+    let text = model(&TWO, &three.concat());
     let (document, status, said) = analysed(&text, &[]);
-    assert_eq!(limited(&document).len(), 2, "the maximum is judged");
+    assert_eq!(limited(&document).len(), 3, "the maximum is judged");
     assert_eq!(status, Some(1));
-    assert!(said.contains("latency constraints of event chains are not checked (2)"), "{said}");
-    let note = r#"the minimum of EventChainLatencyConstraint "one", "other" is not judged: 13 ms"#;
+    assert!(said.contains("latency constraints of event chains are not checked (3)"), "{said}");
+    let note = r#"the minimum of EventChainLatencyConstraint "one", "other", "third" is not judged: 13 ms"#;
     assert!(said.contains(note), "{said}");
     assert_eq!(analysed(&text, &["--allow-unchecked"]).1, Some(0));
 }

@@ -211,6 +211,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--jitter") => &["{released}=1ms"],
         (_, "--order") => &["declared"],
         (_, "--witness" | "--out" | "--certificate") => &["w.json"],
+        (_, "--report") => &["r.md", "r.html"],
         ("evr", "--samples") => &["2"],
         (_, "--samples") => &["5"],
         (_, "--scenario") => &["@tests/data/logs/two-streams/scenario.json"],

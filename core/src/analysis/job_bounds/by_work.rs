@@ -18,9 +18,8 @@ use std::rc::Rc;
 
 use super::model::{Task, TaskSet};
 use super::weight_choices::{Choice, choices};
-use super::{ContextLoad, LONGEST, WindowLoad};
+use super::{ContextLoad, LONGEST, WindowLoad, least_fixed_point};
 use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
-use crate::limits::count_steps;
 use crate::time::Duration;
 
 /// Lengths of a window that are tried.
@@ -91,25 +90,6 @@ impl ByWork<'_> {
         let q = self.tasks.tasks[task].most_queued;
         self.windows(task, q, responses).iter().filter_map(WorkInWindow::load).min_by_key(WindowLoad::sum)
     }
-}
-
-/// The least fixed point from `start` on of a function that does not fall; `None`: it has no value somewhere before, or
-/// there are more than so many steps to it, each of which counts as so many.
-pub(super) fn least_fixed_point(
-    start: u64,
-    (most, counted): (usize, usize),
-    of: impl Fn(u64) -> Option<u64>,
-) -> Option<u64> {
-    let mut length = start;
-    for _ in 0..most {
-        count_steps(counted);
-        let next = of(length)?;
-        if next <= length {
-            return Some(length);
-        }
-        length = next;
-    }
-    None
 }
 
 fn chains(task: &Task) -> Vec<Chain> {

@@ -10,9 +10,9 @@
 //!   what more urgent hosts have of its core;
 //! - on **one processor without preemption** the analysis of Davis, Burns, Bril and Lukkien, which is exact.
 
-use super::by_work::{ByWork, least_fixed_point};
+use super::by_work::ByWork;
 use super::model::{Task, TaskSet, levels};
-use super::{Side, SporadicRefusal};
+use super::{Side, SporadicRefusal, least_fixed_point};
 use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
 use crate::effort;
 use crate::limits::count_turn;
@@ -43,8 +43,9 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>, sides: &[Side]) -> Ve
             return by_work;
         }
         explorations -= 1;
-        let by_orders = match (sides.iter().find_map(|side| side.ends(task, responses)), &parts[task]) {
-            (Some(of_side), _) => of_side,
+        let of_side = sides.iter().find_map(|side| Some((side, side.place(task)?)));
+        let by_orders = match (of_side, &parts[task]) {
+            (Some((side, place)), _) => side.ends(place, responses),
             (None, Some(parts)) => parts.ends(tasks, weights, task, responses),
             (None, None) => ends_by_orders(tasks, weights, task, responses),
         };
@@ -83,15 +84,19 @@ impl<'a> Explored<'a> {
         Self { side, weights, parts: side.tasks.tasks.iter().map(Parts::of).collect() }
     }
 
-    /// The bound by orders of dispatch on a task, with `responses` of all; `None`: it is not of this side.
-    fn ends(&self, task: usize, responses: &[Option<u64>]) -> Option<Option<Ends>> {
-        let Side { tasks, of, own, .. } = self.side;
-        let place = of[..*own].iter().position(|&of| of == task)?;
+    /// Which of its tasks a task is, if it is one of this side.
+    fn place(&self, task: usize) -> Option<usize> {
+        self.side.of[..self.side.own].iter().position(|&of| of == task)
+    }
+
+    /// The bound by orders of dispatch on one of its tasks, with `responses` of all tasks.
+    fn ends(&self, place: usize, responses: &[Option<u64>]) -> Option<Ends> {
+        let Side { tasks, of, .. } = self.side;
         let responses: Vec<Option<u64>> = of.iter().map(|&of| responses.get(of).copied().flatten()).collect();
-        Some(match &self.parts[place] {
+        match &self.parts[place] {
             Some(parts) => parts.ends(tasks, &self.weights, place, &responses),
             None => ends_by_orders(tasks, &self.weights, place, &responses),
-        })
+        }
     }
 }
 

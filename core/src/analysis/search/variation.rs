@@ -260,9 +260,8 @@ impl Freedom {
             }
             let time = |block: u32| match &changed.kernels[kernel] {
                 Times::AsStated => longest,
-                Times::All(ns) => *ns,
                 Times::LastEndsLast(ns) if block + 1 < count => ns.saturating_sub(1),
-                Times::LastEndsLast(ns) => *ns,
+                Times::All(ns) | Times::LastEndsLast(ns) => *ns,
                 Times::Each(each) => each.get(block as usize).map_or(longest, |time| time.as_ns()),
             };
             let mut each: Vec<Duration> = (0..count).map(|block| Duration::from_ns(time(block))).collect();

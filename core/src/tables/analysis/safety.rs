@@ -10,6 +10,7 @@ use super::verdicts::{add_chains, add_many_jobs, add_requirements, add_verdicts}
 use crate::analysis::{BlockTimes, Verdict};
 use crate::formats::{Page, TableStyle, escaped_html};
 use crate::scenario::Scenario;
+use crate::spelling::option;
 use crate::time::Duration;
 
 /// What no verdict of gpusched covers, whatever the scenario.
@@ -141,7 +142,7 @@ impl<'a> SafetyReport<'a> {
                 "SHA-256 of what gpusched convert writes of it",
                 file.unwrap_or_else(|| "it cannot be written as a file".to_owned()),
             ),
-            ("device", scenario.device().name.to_string()),
+            ("device", scenario.device().name.clone()),
             ("gpusched", self.version.to_owned()),
         ];
         page.cells(&["what", "which"], 2, rows.into_iter().map(|(what, which)| vec![what.to_owned(), which]));
@@ -183,9 +184,10 @@ impl<'a> SafetyReport<'a> {
              their proofs, of which proofs/ has many in Coq, and docs/testing.md how runs try to break them."
                 .to_owned(),
             format!(
-                "{} runs were searched for long responses; a miss is such a run, which --witness writes as a scenario, and \
-                 none was above a bound.",
-                verdicts.runs
+                "{} runs were searched for long responses; a miss is such a run, which {} writes as a scenario, and none \
+                 was above a bound.",
+                verdicts.runs,
+                option("witness")
             ),
         ];
         all.push(match &self.certificate {
@@ -193,8 +195,10 @@ impl<'a> SafetyReport<'a> {
                 "A file of certificates that the proven checker of proofs/ takes, of {number} verdicts; its SHA-256 is \
                  {hash}."
             ),
-            None => "No certificates: --certificate FILE writes those there are for the proven checker of proofs/."
-                .to_owned(),
+            None => format!(
+                "No certificates: {} writes those there are for the proven checker of proofs/.",
+                option("certificate").with("FILE")
+            ),
         });
         all
     }
