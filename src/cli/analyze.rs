@@ -91,7 +91,7 @@ pub(crate) struct Analyze {
     sensitivity: bool,
     /// Draw what --sensitivity finds: for each time a bar from x1 to its factor, the smallest first [.svg, .png, .tex
     /// or .pdf]
-    #[arg(long, value_name = "FILE", requires = "sensitivity", help_heading = "Figure")]
+    #[arg(long, value_name = "FILE", requires = "sensitivity", conflicts_with_all = ["sporadic", "ladder", "progress"], help_heading = "Figure")]
     figure: Option<PathBuf>,
     #[command(flatten)]
     look: Look,

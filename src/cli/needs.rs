@@ -273,7 +273,7 @@ const TABLE: &[Need] = &[
     ),
     need(&["evr"], &["gap"], Needs::Option(&["inject"])),
     need(&["evr"], &["period", "periods"], Needs::Option(&["per_period"])),
-    need(&["evr"], &["width", "no_title"], Needs::Option(&["figure"])),
+    need(&["evr", "analyze"], &["width", "no_title"], Needs::Option(&["figure"])),
     need(&["evr"], &["seed"], Needs::Noted(Lacking::Draws, "the arrivals are stated, and none is drawn")),
     need(
         &["evr"],

@@ -264,7 +264,8 @@ mod tests {
     #[test]
     fn notes_that_differ_in_a_name_are_one_and_many_of_one_kind_are_counted() {
         let unused = |name: &str| format!("kernel {name:?} is never launched");
-        assert_eq!(told(&["a", "b"].map(unused)), ["kernel \"a\", \"b\" is never launched"]);
+        assert_eq!(told(&["a", "b"].map(unused)), ["a", "b"].map(unused));
+        assert_eq!(told(&["a", "b", "c"].map(unused)), ["kernel \"a\", \"b\", \"c\" is never launched"]);
         let late = |number: u32| format!("\"S\" misses {number} of 30 jobs");
         let few = [1, 2, 3, 4].map(late);
         assert_eq!(told(&few[..3]), few[..3]);
