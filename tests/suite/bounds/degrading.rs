@@ -99,6 +99,11 @@ fn a_jitter_is_counted_and_a_chain_has_bounds_with_and_without_phases() {
     let verdicts = searched(&later, 64);
     assert_eq!(of_thread(&verdicts, "A").1, Some(10 * MS));
     assert_eq!(of_chain(&later, &verdicts)[0].0, Some(33));
+    // What is first released after its period lets events wait for longer at first.
+    let mut file = serde_json::from_str::<Value>(&late.to_native_json().expect("it is written")).expect("JSON");
+    file["hosts"][1]["release"] = json!("50 ms");
+    let first_late = read(&file);
+    assert!(of_chain(&first_late, &searched(&first_late, 64)).iter().all(|(_, unphased, _)| unphased.is_none()));
     // A job of A that comes at 10 ms may then be done at 20.5 ms, half a period late.
     let latest = scenario("9.5 ms");
     assert_eq!(of_chain(&latest, &searched(&latest, 64))[0].0, Some(43));

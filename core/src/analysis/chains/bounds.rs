@@ -145,7 +145,6 @@ impl<'a> ChainBounds<'a> {
 
     /// No such measure of the chain is longer in any run.
     pub(super) fn of(&self, chain: &Chain, measure: ChainMeasure) -> Result<Duration, Unbounded> {
-        let is_unknown = |thread: &HostThread| thread.jitter >= HostThread::UNKNOWN_JITTER || thread.unsure.is_some();
         if self.scenario.threads.iter().any(is_unknown) {
             return Err(Unbounded::Late);
         }
@@ -175,14 +174,18 @@ impl<'a> ChainBounds<'a> {
         Some(sum)
     }
 
-    /// Of each link of a chain of threads without end: the first release, the period, and the bound on any response.
+    /// Of each link of a chain of threads without end that are first released within a period: that release, the period,
+    /// and the bound on any response.
     fn periodic(&self, chain: &Chain) -> Option<Vec<(Instant, Duration, Duration)>> {
         let is_endless = |thread: &HostThread| {
-            !thread.may_end_early() && (thread.is_cut || self.all_go_on && self.scenario.horizon.is_some())
+            !is_unknown(thread)
+                && !thread.may_end_early()
+                && (thread.is_cut || self.all_go_on && self.scenario.horizon.is_some())
         };
         let of_link = |link: &ChainLink| {
             let thread = self.scenario.threads.get(link.thread as usize).filter(|thread| is_endless(thread))?;
-            let period = thread.period.filter(|period| *period > Duration::ZERO)?;
+            // What is first released later lets events wait for longer than a period at first.
+            let period = thread.period.filter(|period| thread.release_of(0).since(Instant::ZERO) < *period)?;
             let response = self.responses.get(link.thread as usize).copied().flatten()?;
             Some((thread.release_of(0), period, response))
         };
@@ -192,14 +195,12 @@ impl<'a> ChainBounds<'a> {
     /// The bound from what holds of any job of each thread, with the releases that are stated.
     fn of_any_jobs(&self, chain: &Chain, measure: ChainMeasure) -> Option<Duration> {
         let threads = self.periodic(chain)?;
-        // No job is made of what its threads have not done yet.
-        let begin_at_once = threads.iter().all(|(first, period, _)| first.since(Instant::ZERO) < *period);
         let mut periods = threads.iter().map(|(_, period, _)| *period);
         let hyperperiod = periods.try_fold(Duration::from_ns(1), Duration::least_common_multiple);
         let most = |period: Duration| period.checked_mul(MOST_JOBS);
         let all = hyperperiod
             .filter(|all| threads.iter().all(|(_, period, _)| most(*period).is_none_or(|most| *all <= most)));
-        let Some(hyperperiod) = all.filter(|_| begin_at_once) else { return self.unphased(chain, measure) };
+        let Some(hyperperiod) = all else { return self.unphased(chain, measure) };
         let links = threads.into_iter().map(|(first, period, response)| {
             let (first, period) = (Ns::from(first.as_ns()), Ns::from(period.as_ns()));
             Link::Repeating { first, period, hyperperiod: period, done: vec![first + Ns::from(response.as_ns())] }
@@ -400,6 +401,11 @@ impl<'a> ChainBounds<'a> {
         // Times beyond all numbers are no bound that any time is within.
         (0..jobs).map(|job| of(job).unwrap_or(UNKNOWN)).max().unwrap_or(UNKNOWN)
     }
+}
+
+/// Whether jobs may come at other times than stated, or nobody knows how late.
+fn is_unknown(thread: &HostThread) -> bool {
+    thread.jitter >= HostThread::UNKNOWN_JITTER || thread.unsure.is_some()
 }
 
 /// How long an iteration takes of a thread that does nothing but sleep, and so has a response of its own in all runs;
