@@ -87,7 +87,8 @@ pub(super) fn job_bounds_of_sides(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let mut known = Vec::with_capacity(sides.len());
-    for (alone, own) in sides {
+    // Copies of others that share a link go on beside those of a side.
+    for (alone, own) in sides.iter().filter(|_| !tasks.linked) {
         let jitter = releases.jitter_of(own);
         known.extend(Side::new(&tasks, (alone, own), releases.with_jitter(&jitter))?);
     }

@@ -106,6 +106,14 @@ const BARRIERS: Family = Family {
     ..WAITS
 };
 
+const GREEN: Family = Family {
+    name: "green contexts",
+    steps: &[Launch, Launch, Launch, Transfer, Transfer, Work, Sleep, Last, Stream],
+    programs: (2, 4),
+    sharing: Sharing::Green,
+    ..WAITS
+};
+
 pub(super) const ALL: &[Family] = &[
     STREAMS,
     Family {
@@ -137,13 +145,8 @@ pub(super) const ALL: &[Family] = &[
     },
     Family { name: "turns", sharing: Sharing::Turns, ..WAITS },
     Family { name: "clients", sharing: Sharing::Clients, ..WAITS },
-    Family {
-        name: "green contexts",
-        steps: &[Launch, Launch, Launch, Transfer, Transfer, Work, Sleep, Last, Stream],
-        programs: (2, 4),
-        sharing: Sharing::Green,
-        ..WAITS
-    },
+    GREEN,
+    Family { name: "green contexts and links", links: true, ..GREEN },
     Family { name: "channels", channels: true, ..WAITS },
     Family { name: "latencies and gaps", latencies: true, ..WAITS },
     Family {

@@ -81,7 +81,8 @@ impl SearchOptions {
         // Of what an input may ask for, most is left for what comes before and after the search.
         let allowed = effort::left(Counted::Operations).map_or(u64::MAX, |left| left / 4);
         let by_operations = allowed.min(MOST_OPERATIONS) / (size.operations.max(1) as u64);
-        let affordable = by_operations.min(MOST_BLOCKS / size.blocks.max(1));
+        // As many again are those in which blocks end early.
+        let affordable = by_operations.min(MOST_BLOCKS / size.blocks.max(1)) / 2;
         if left_out(scenario, size, time).is_some() {
             return Self { placements: vec![scenario.placement], runs: 0, ..options };
         }
@@ -143,8 +144,8 @@ mod tests {
         assert_eq!(SearchOptions::of_size(&scenario, large, None).runs, 0, "so are many blocks not");
         scenario.threads[0].deadline = Deadline::After(Duration::from_ns(9));
         assert!(note(&scenario, MOST_UNJUDGED + 1, None).is_none(), "a deadline may be missed in a bad run");
-        assert_eq!(SearchOptions::of_size(&scenario, large, None).runs, MOST_BLOCKS / large.blocks);
-        assert_eq!(SearchOptions::of_size(&scenario, many(MOST_BLOCKS_OF_A_RUN), None).runs, 10);
+        assert_eq!(SearchOptions::of_size(&scenario, large, None).runs, MOST_BLOCKS / large.blocks / 2);
+        assert_eq!(SearchOptions::of_size(&scenario, many(MOST_BLOCKS_OF_A_RUN), None).runs, 5);
         assert!(left_out(&scenario, many(MOST_BLOCKS_OF_A_RUN + 1), None).is_some());
     }
 
