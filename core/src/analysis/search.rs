@@ -60,9 +60,9 @@ pub struct SearchOptions {
     pub bound: BoundOptions,
     /// Placements to try; none: the scenario's.
     pub placements: Vec<Placement>,
-    /// Runs to simulate: half of them at random, then climbing; and as many again at most in which blocks end just before
-    /// a job asks for their room. With a time limit this is repeated until it is over. With none, only what is stated is
-    /// run, under each placement.
+    /// Runs to simulate: half of them at random, then climbing; and as many again at most in which blocks end just
+    /// before a job asks for their room. With a time limit this is repeated until it is over. With none, only what is
+    /// stated is run, under each placement.
     pub runs: u64,
     /// Of the random numbers. Without a time limit the same seed finds the same, whatever the number of threads.
     pub seed: u64,

@@ -174,8 +174,8 @@ impl<'a> ChainBounds<'a> {
         Some(sum)
     }
 
-    /// Of each link of a chain of threads without end that are first released within a period: that release, the period,
-    /// and the bound on any response.
+    /// Of each link of a chain of threads without end that are first released within a period: that release, the
+    /// period, and the bound on any response.
     fn periodic(&self, chain: &Chain) -> Option<Vec<(Instant, Duration, Duration)>> {
         let is_endless = |thread: &HostThread| {
             !is_unknown(thread)
