@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 13464),
+    ("core/analysis", 13483),
     ("core/replay", 406),
     ("core/probe", 698),
     ("core/formats", 1276),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 91_757;
+const LINES: usize = 91_776;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -217,7 +217,14 @@ impl JobResponses {
         };
         let places = jobs.iter().map(place).collect::<Option<Vec<usize>>>()?;
         let responses: Vec<Option<Duration>> = places.iter().map(|&place| known.responses[place]).collect();
-        let unrepeated = places.iter().map(|&place| known.unrepeated[place]).collect();
+        // What goes on is told by all jobs of the longer run, of which those here may be the first ones alone.
+        let is_late = |(job, response): (&AnalysedJob, &Option<Duration>)| {
+            let is_in_time = |deadline: Duration| response.is_some_and(|response| is_in_time(response, deadline));
+            job.deadline.is_some_and(|deadline| !is_in_time(deadline)).then_some(job.thread)
+        };
+        let late: BTreeSet<u32> = all.iter().zip(&known.responses).filter_map(is_late).collect();
+        let unrepeated = |&place: &usize| known.unrepeated[place] || late.contains(&all[place].thread);
+        let unrepeated = places.iter().map(unrepeated).collect();
         Some(Self { beyond: responses.iter().filter(|response| response.is_none()).count(), responses, unrepeated })
     }
 

@@ -37,7 +37,7 @@ const TOLD: [(&str, &str, &[Constant]); 40] = [
     ("docs/analysis.md", "more than {} blocks; a note", &[("search/affordable.rs", "MOST_BLOCKS_OF_A_RUN")]),
     ("docs/analysis.md", "more than {} jobs. Verdicts", &[("scenario/endless.rs", "MOST_JOBS")]),
     ("docs/analysis.md", "more than {} jobs of a thread", &[("chains/bounds.rs", "MOST_JOBS")]),
-    ("docs/analysis.md", "up to {} operations).", &[("analysis/jobs.rs", "MOST_TWICE")]),
+    ("docs/analysis.md", "up to {} operations);", &[("analysis/jobs.rs", "MOST_TWICE")]),
     ("docs/analysis.md", "more than {} jobs would be there", &[("job_bounds/model.rs", "MOST_QUEUED")]),
     ("docs/analysis.md", "more than {} operations or 4", &[("safe_bound/windows.rs", "MOST_BESIDE")]),
     ("docs/analysis.md", "or {} states, nor", &[("safe_bound/windows.rs", "MOST_STATES_OF_A_JOB")]),

@@ -147,6 +147,52 @@ fn green_contexts_that_both_copy_are_bounded_beside_the_copies_of_the_other() {
 }
 
 #[test]
+fn nothing_is_proven_of_what_is_late_after_its_first_hyperperiods_alone() {
+    // Every kernel fills the GPU. The job of B at 115 ms, which had none 20 ms before, holds D (116 ms), and with it B
+    // at 120 ms and A at 121 ms: that one and each later one takes 7 ms, and none before 120 ms more than 5.
+    let stream = |name: &str, release: &str, period: &str, deadline: &str, kernel: &str| {
+        json!({"name": name, "release": release, "period": period, "deadline": deadline,
+               "operations": [{"kernel": kernel}]})
+    };
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "late later", "device": "tx2",
+        "kernels": {"three": {"blocks": 4, "threads": 1024, "duration": "3 ms"},
+                    "four": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
+        "streams": [stream("A", "1 ms", "20 ms", "6 ms", "three"), stream("B", "100 ms", "5 ms", "20 ms", "three"),
+                    stream("D", "16 ms", "20 ms", "20 ms", "four")],
+    });
+    let verdicts = searched(&read(&file), 64);
+    let of_a = verdicts.jobs.iter().filter(|job| &*job.stream == "A").map(|job| job.verdict);
+    assert_eq!(of_a.collect::<Vec<_>>(), [Some(Verdict::Open); 6]);
+    let mut longer = file;
+    longer["horizon"] = json!("200 ms");
+    let missed = searched(&read(&longer), 64);
+    let missed = missed.jobs.iter().filter(|job| job.verdict == Some(Verdict::Missed)).map(|job| job.job);
+    assert_eq!(missed.collect::<Vec<_>>(), [6, 7, 8, 9]);
+}
+
+#[test]
+fn a_lower_priority_keeps_the_turns_of_a_context_that_the_job_needs_too() {
+    // The job needs a turn of P after one of Q, where ten waves of `low` are at work: 100 ms, in a slice of 200 ms.
+    let stream = |name: &str, process: &str, operations: Value| {
+        json!({"name": name, "process": process, "priority": -1, "period": "1 s", "release": "1 ms",
+               "operations": operations})
+    };
+    let scenario = read(&json!({
+        "format": "gpusched-scenario/1", "name": "two contexts", "device": "tx2", "switch_cost": "0 s", "horizon": "2 s",
+        "processes": {"P": {"time_slice": "200 ms"}, "Q": {"time_slice": "200 ms"}},
+        "kernels": {"short": {"blocks": 1, "threads": 32, "duration": "1 ms"},
+                    "low": {"blocks": 20, "threads": 32, "duration": "10 ms", "shared_memory_bytes": 40960}},
+        "streams": [stream("p", "P", json!([{"wait": "e"}, {"kernel": "short"}])),
+                    stream("q", "Q", json!([{"kernel": "short"}, {"record": "e"}])),
+                    {"name": "low", "process": "Q", "priority": 0, "period": "1 s", "operations": [{"kernel": "low"}]}],
+    }));
+    // A bound below what is found would end this with an error.
+    let (found, bound, _) = of_thread(&searched(&scenario, 64), "p");
+    assert!(found >= 90 * MS && bound.is_none_or(|bound| bound >= 100 * MS), "{found} {bound:?}");
+}
+
+#[test]
 fn what_goes_on_past_one_hyperperiod_has_a_number() {
     // The job of 100 ms ends after 113 ms, when the last stream comes again.
     let scenario = read(&json!({

@@ -184,7 +184,13 @@ impl Sample {
     fn step(&self, program: usize, (kind, which, number): Step) -> Value {
         let stream = self.stream(program, number);
         let kernel = format!("K{}", which % 3);
-        let event = format!("e{}", if self.family.shares_streams { self.process(program) } else { 2 + program });
+        let of_event = match number % 4 {
+            // Of all processes.
+            1 if self.family.sharing == Sharing::Turns => 9,
+            _ if self.family.shares_streams => self.process(program),
+            _ => 2 + program,
+        };
+        let event = format!("e{of_event}");
         let is_operation = !self.programs[program].is_host;
         match kind {
             Kind::Launch if is_operation => json!({"kernel": kernel}),

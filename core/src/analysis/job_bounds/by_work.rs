@@ -44,7 +44,7 @@ type Chain = Option<Vec<usize>>;
 
 impl<'a> ByWork<'a> {
     pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>) -> Self {
-        let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, task, lowest_level(tasks, task))).collect();
+        let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, lowest_level(tasks, task))).collect();
         let chains = tasks.tasks.iter().map(chains).collect();
         Self { tasks, weights, choices, chains }
     }
@@ -535,6 +535,17 @@ impl WorkInWindow<'_> {
         Some((sum, lower))
     }
 
+    /// C (1 - v) + g C v of an operation: for how long its context has work for its sake, whatever the priority of the
+    /// head that is kept out.
+    fn in_turns(&self, one: &Operation) -> Option<u128> {
+        let Work::Kernel { class, blocks, block_time, .. } = one.work else {
+            return self.g_c_v(one)?.checked_add(self.c_1_v(one));
+        };
+        let (v, block_time) = (self.v.of_turns(one.context, class), u128::from(block_time.as_ns()));
+        let blocks = u128::from(blocks).checked_mul(block_time)?.checked_mul(u128::from(v))?;
+        blocks.checked_add(block_time * u128::from(ONE.saturating_sub(v)) + self.latency(one))
+    }
+
     /// For how long the contexts of the chain have no turn although they have work.
     fn lost(&self, needs: &[NeedOfTurns], w: u64) -> Option<u128> {
         let Some(turns) = &self.tasks.turns else { return Some(0) };
@@ -543,7 +554,7 @@ impl WorkInWindow<'_> {
         for (j, task) in self.tasks.tasks.iter().enumerate() {
             let jobs = if j == self.task { Some(self.q) } else { task.jobs(w, self.responses[j]) }.map(u128::from);
             for operation in task.operations.iter().filter(|one| self.needs_turns(&one.work)) {
-                let one = self.g_c_v(operation)?.checked_add(self.c_1_v(operation))?;
+                let one = self.in_turns(operation)?;
                 let of_context = &mut loads[operation.context];
                 *of_context = of_context.zip(jobs).and_then(|(load, jobs)| {
                     let work = load.work.checked_add(jobs.checked_mul(one)?.div_ceil(u128::from(ONE)))?;

@@ -7,35 +7,44 @@ use crate::analysis::safe_bound::{Weights, Work};
 /// Weights v of the blocks of all classes.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// By context, if these have turns or SMs of their own, else of all; then by class.
+    /// By context, if these have turns or SMs of their own, else of all; then by class: against heads that can hold the
+    /// job.
     of_contexts: Vec<Vec<u64>>,
+    /// The same against any head of a context that has turns, which keeps these going.
+    of_turns: Vec<Vec<u64>>,
 }
 
 impl Choice {
     /// Of blocks of a class that an operation of the context number `context` has.
     pub(super) fn of(&self, context: usize, class: usize) -> u64 {
-        let of_context = self.of_contexts.get(context).or(self.of_contexts.first());
+        Self::weight(&self.of_contexts, context, class)
+    }
+
+    /// The same while the context has turns, for whatever head.
+    pub(super) fn of_turns(&self, context: usize, class: usize) -> u64 {
+        Self::weight(&self.of_turns, context, class)
+    }
+
+    fn weight(contexts: &[Vec<u64>], context: usize, class: usize) -> u64 {
+        let of_context = contexts.get(context).or(contexts.first());
         of_context.and_then(|classes| classes.get(class)).copied().unwrap_or(0)
     }
 }
 
-/// Choices for the heads that can hold a job of `task`, with whatever it can have to wait for down to `level`.
-pub(super) fn choices(tasks: &TaskSet, weights: &Weights<'_>, task: &Task, level: usize) -> Vec<Choice> {
+/// Choices for the heads that can hold a job which waits for nothing below `level`.
+pub(super) fn choices(tasks: &TaskSet, weights: &Weights<'_>, level: usize) -> Vec<Choice> {
     let contexts = tasks.contexts.unwrap_or(1).max(1);
-    let mut all: Vec<Choice> = (0..2).map(|_| Choice { of_contexts: Vec::with_capacity(contexts) }).collect();
+    let mut all: Vec<Choice> = (0..2).map(|_| Choice { of_contexts: Vec::new(), of_turns: Vec::new() }).collect();
     for context in 0..contexts {
         let by_context = tasks.contexts.is_some();
-        // Of contexts of others it counts for how long they have work, with whatever head.
-        let waits_here = |task: &Task| task.operations.iter().any(|one| one.context == context);
-        let is_own = waits_here(task) || task.reached.iter().flatten().any(|&other| waits_here(&tasks.tasks[other]));
-        let any_head = tasks.channels.is_some() || tasks.queues_by_client || by_context && !is_own;
-        let of_context = in_both_orders(
-            tasks,
-            weights,
-            |other| !by_context || other == context,
-            |other| any_head || other.highest <= level,
-        );
+        let is_met = |other: usize| !by_context || other == context;
+        let any_head = tasks.channels.is_some() || tasks.queues_by_client;
+        let of_context = in_both_orders(tasks, weights, is_met, |other| any_head || other.highest <= level);
         all.iter_mut().zip(of_context).for_each(|(choice, classes)| choice.of_contexts.push(classes));
+        if tasks.turns.is_some() {
+            let of_turns = in_both_orders(tasks, weights, is_met, |_| true);
+            all.iter_mut().zip(of_turns).for_each(|(choice, classes)| choice.of_turns.push(classes));
+        }
     }
     all
 }
