@@ -314,7 +314,7 @@ impl Analyze {
         });
         let certificate = certificate.transpose()?;
         let certificate = certificate.as_ref().map(|(path, certificate)| (*path, certificate));
-        self.safety.write(&report, certificate, note)?;
+        self.safety.write(&report, demands, certificate, note)?;
         if let Some(path) = &self.figure {
             match sensitivity_chart(&report, self.look.options()) {
                 Some(figure) => figure_options::write_figure(path, &figure)?,

@@ -21,7 +21,7 @@ use crate::effort;
 use crate::effort::Progress;
 use crate::hosts::{ProgramError, simulate_in_brief, simulate_placed};
 use crate::limits::{count_turn, in_any_case};
-use crate::run::{ChainDelay, Jobs, Run};
+use crate::run::{ChainDelay, Job, Jobs, Run};
 use crate::scenario::{ChainMeasure, HostThread, ReleaseOrder, Scenario, Step};
 use crate::time::{Duration, Instant};
 use crate::workload::{Origin, Placement};
@@ -190,7 +190,18 @@ pub(super) fn search_known<'s>(
     let is_any = options.bound.order == ReleaseOrder::Any;
     let has_barriers = scenario.threads.iter().any(|thread| thread.barriers().next().is_some());
     let has_known_ends = || scenario.threads.iter().all(|thread| after_last_launch(thread).is_some());
-    let unrolls = is_small && !has_barriers && assumptions::launch_dependence(scenario).is_none() && has_known_ends();
+    // Nor does a job that is one wait for the one before it, as a host that sleeps beyond its period has it.
+    let is_held = |pair: &[Job]| {
+        let sleeps = |thread: &HostThread| thread.steps.iter().any(|step| matches!(step, Step::Sleep(_)));
+        pair[0].thread == pair[1].thread
+            && pair[0].host_finished.is_some_and(|end| end > pair[1].released)
+            && scenario.threads.get(pair[0].thread as usize).is_some_and(sleeps)
+    };
+    let unrolls = is_small
+        && !begun.begun.windows(2).any(is_held)
+        && !has_barriers
+        && assumptions::launch_dependence(scenario).is_none()
+        && has_known_ends();
     if unrolls && is_any {
         // The search is the same wherever threads stand in the file.
         let ranks = scenario.thread_ranks();

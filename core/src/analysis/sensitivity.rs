@@ -163,9 +163,7 @@ impl Proofs {
         let only_the_own_run =
             SearchOptions { bound, placements: Vec::new(), runs: 0, seed: scenario.seed, time_limit: None };
         let mut jobs = judge_known(scenario, (&run, &run.jobs()), &bounds, &only_the_own_run, Progress::NONE)?;
-        let doubts: Vec<String> =
-            demands.into_iter().flat_map(|demands| &demands.doubts).map(|doubt| doubt.what.clone()).collect();
-        let chains = chain_verdicts(scenario, &run, &jobs, &doubts)?;
+        let chains = chain_verdicts(scenario, &run, &jobs, &jobs.doubts_of_chains(demands))?;
         let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &jobs));
         // What is not read of a model makes them longer at any factor.
         let doubtful = demands.map_or(&[][..], |demands| &demands.doubtful);

@@ -19,7 +19,7 @@ use crate::effort::{self, Progress};
 use crate::hosts::simulate_in_brief;
 use crate::named::named;
 use crate::run::{ChainDelay, Jobs, Run, overload_notes};
-use crate::scenario::{HostThread, ReleaseOrder, Scenario};
+use crate::scenario::{HostThread, ModelDemands, ReleaseOrder, Scenario};
 use crate::spelling::option;
 use crate::time::{Duration, Instant, is_in_time};
 use crate::words::{first_of, merged};
@@ -147,6 +147,12 @@ impl JobVerdict {
 }
 
 impl JobVerdicts<'_> {
+    /// Why the jobs of a model that were judged may not be all, of chains: what a counted jitter covers left out.
+    pub(crate) fn doubts_of_chains(&self, demands: Option<&ModelDemands>) -> Vec<String> {
+        let doubts = demands.into_iter().flat_map(|demands| &demands.doubts);
+        doubts.filter(|doubt| !(self.counts_jitter && doubt.is_jitter)).map(|doubt| doubt.what.clone()).collect()
+    }
+
     /// The same, without the scenario that it is about.
     pub fn into_owned(self) -> JobVerdicts<'static> {
         let Self { jobs, refusal, options, notes, runs, counts_jitter, responses, found } = self;
@@ -276,7 +282,7 @@ pub(crate) fn judge_known<'s>(
     if at_horizon > 0 {
         notes.push(format!("{at_horizon} jobs that are released just as the run ends are not judged"));
     }
-    let counts_jitter = !jitter.is_empty();
+    let counts_jitter = !jitter.is_empty() && scenario.unsure_releases().is_none();
     let (options, runs) = (bounds.options, found.runs);
     Ok(JobVerdicts { jobs, refusal, options, notes, runs, counts_jitter, responses, found })
 }

@@ -100,10 +100,7 @@ impl<'s> AnalysisReport<'s> {
         if bounds.options.block_times == BlockTimes::AsStated {
             verdicts.notes.push(format!("{STATED_TIMES}: shorter ones may make jobs late"));
         }
-        let doubts = demands.into_iter().flat_map(|demands| &demands.doubts);
-        let doubts = doubts.filter(|doubt| !(verdicts.counts_jitter && doubt.is_jitter));
-        let doubts: Vec<String> = doubts.map(|doubt| doubt.what.clone()).collect();
-        let chains = chain_verdicts(scenario, run, &verdicts, &doubts)?;
+        let chains = chain_verdicts(scenario, run, &verdicts, &verdicts.doubts_of_chains(demands))?;
         let requirements = demands.map(|demands| requirements_of_jobs(demands, scenario, &verdicts));
         let merged_notes = analysis.notes.len();
         analysis.notes.extend(verdicts.notes.iter().cloned());

@@ -73,7 +73,10 @@ pub(super) fn read_stimuli<'a, 'i: 'a>(
             continue;
         };
         let jitter = xml::child(node, "jitter").or_else(|| deviation_of_periodic(node, kind));
-        let jitter = jitter.map(quantities::time_bounds).transpose()?.and_then(|(_, upper)| upper);
+        let bounds = jitter.map(quantities::time_bounds).transpose()?;
+        // What may be early by any time is no jitter that a period and a lateness cover.
+        let may_be_early = bounds.is_some_and(|(lower, _)| lower.is_none()) && jitter.is_some_and(is_gaussian);
+        let jitter = bounds.and_then(|(_, upper)| upper).filter(|_| !may_be_early);
         if xml::child(node, "jitter").is_some() || jitter.is_some() {
             skip(format!("jitter of {kind}"));
         }
@@ -93,6 +96,14 @@ pub(super) fn read_stimuli<'a, 'i: 'a>(
         });
     }
     Ok(stimuli)
+}
+
+/// Whether a time is drawn from a normal distribution, which has no end but those that are stated.
+fn is_gaussian(node: Node<'_, '_>) -> bool {
+    let parts = [Some(node), xml::child(node, "deviation"), xml::child(node, "distribution")];
+    let inner = xml::child(node, "deviation").and_then(|deviation| xml::child(deviation, "distribution"));
+    let mut all = parts.into_iter().chain([inner]).flatten();
+    all.any(|part| xml::type_of(part).is_some_and(|kind| kind.contains("Gauss")))
 }
 
 /// To 0.8.3 the jitter of a periodic stimulus is called `stimulusDeviation`.

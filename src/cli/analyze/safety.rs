@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gpusched::analysis::Certificate;
 use gpusched::formats::TableStyle;
+use gpusched::scenario::ModelDemands;
 use gpusched::tables::{AnalysisReport, SafetyReport};
 
 use crate::cli::written::write_bytes;
@@ -44,11 +45,13 @@ impl SafetyOptions {
     pub(super) fn write(
         &self,
         analysis: &AnalysisReport<'_>,
+        demands: Option<&ModelDemands>,
         certificate: Option<(&Path, &Certificate)>,
         note: impl Fn(&str),
     ) -> anyhow::Result<()> {
         let Some((path, style)) = &self.report else { return Ok(()) };
-        let mut report = SafetyReport::new(analysis, env!("CARGO_PKG_VERSION"));
+        let mut report = SafetyReport::new(analysis, env!("CARGO_PKG_VERSION"))
+            .with_unjudged_chains(demands.map_or(0, |demands| demands.unjudged_chains));
         if let Some((file, certificate)) = certificate {
             report = report.with_certificate(&std::fs::read(file)?, certificate.proven());
         }

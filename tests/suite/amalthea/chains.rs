@@ -100,6 +100,10 @@ fn chains_count_a_jitter_that_is_stated_and_are_open_where_one_is_not_read() {
     let (row, status, said) = judged(&text.replacen("<recurrence", unread, 1), &[]);
     assert_eq!((&row["verdict"], status), (&json!("open"), Some(1)), "{said}");
     assert!(said.contains("chain \"In time\" has no bound: jobs may be released at other times"), "{said}");
+    // A normal distribution without a lower end may be early, which no lateness covers.
+    let early = unread.replace("/><rec", "><upperBound value=\"1\" unit=\"ms\"/></jitter><rec");
+    let (row, status, said) = judged(&text.replacen("<recurrence", &early, 1), &[]);
+    assert_eq!((&row["verdict"], status), (&json!("open"), Some(1)), "{said}");
 }
 
 #[test]

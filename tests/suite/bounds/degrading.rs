@@ -193,6 +193,33 @@ fn a_lower_priority_keeps_the_turns_of_a_context_that_the_job_needs_too() {
 }
 
 #[test]
+fn a_host_that_sleeps_beyond_its_period_is_missed_in_its_own_run() {
+    // Jobs of 15 ms come every 10 ms: the second one ends at 30 ms, 20 after it came, and the third 25 after that.
+    let scenario = read(&json!({
+        "format": "gpusched-scenario/1", "name": "asleep", "device": "tx2", "horizon": "46 ms",
+        "hosts": [{"name": "h", "period": "10 ms", "deadline": "18 ms", "steps": [{"sleep": "15 ms"}]}],
+    }));
+    let verdicts = searched(&scenario, 64);
+    let known = verdicts.jobs.iter().take(3).map(|job| (job.worst_found_ns.map(Duration::as_ns), job.verdict));
+    let known: Vec<_> = known.collect();
+    let (proven, missed) = (Some(Verdict::Proven), Some(Verdict::Missed));
+    assert_eq!(known, [(Some(15 * MS), proven), (Some(20 * MS), missed), (Some(25 * MS), missed)]);
+}
+
+#[test]
+fn jobs_of_a_stream_do_not_overtake_one_another_however_late_they_are() {
+    // Each is released up to 30 ms late, in its turn, and takes 5 ms: 35 ms, and never more.
+    let scenario = read(&json!({
+        "format": "gpusched-scenario/1", "name": "very late", "device": "tx2",
+        "kernels": {"k": {"blocks": 4, "threads": 1024, "duration": "5 ms"}},
+        "streams": [{"name": "s", "period": "20 ms", "jitter": "30 ms", "deadline": "36 ms", "jobs": 4,
+                     "operations": [{"kernel": "k"}]}],
+    }));
+    let verdicts = searched(&scenario, 512);
+    assert!(of_thread(&verdicts, "s").0 <= 35 * MS, "{:?}", verdicts.jobs);
+}
+
+#[test]
 fn what_goes_on_past_one_hyperperiod_has_a_number() {
     // The job of 100 ms ends after 113 ms, when the last stream comes again.
     let scenario = read(&json!({

@@ -431,6 +431,7 @@ impl ReleaseRule {
             *arrival += late;
             *release = *arrival + time((0, self.jitter), numbers);
         }
+        in_order(&mut jobs);
         jobs
     }
 
@@ -442,7 +443,7 @@ impl ReleaseRule {
         let from = numbers.random_range(0..jobs.len());
         if self.jitter > 0 && (self.period.is_none() || numbers.random_range(0..2) == 0) {
             jobs[from].1 = jobs[from].0 + time((0, self.jitter), numbers);
-            return;
+            return in_order(jobs);
         }
         let Some(period) = self.period else { return };
         let from = if numbers.random_range(0..2) == 0 { 0 } else { from };
@@ -456,6 +457,17 @@ impl ReleaseRule {
             *arrival = *arrival + by - back;
             *release = *release + by - back;
         }
+        in_order(jobs);
+    }
+}
+
+/// No job of a thread is released before the one before it; as that one has arrived earlier, none is later by more than
+/// its jitter for it.
+fn in_order(jobs: &mut [(u64, u64)]) {
+    let mut last = 0;
+    for (_, release) in jobs {
+        last = last.max(*release);
+        *release = last;
     }
 }
 

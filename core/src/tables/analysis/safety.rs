@@ -29,6 +29,8 @@ const NEVER_COVERED: [&str; 4] = [
 pub struct SafetyReport<'a> {
     analysis: &'a AnalysisReport<'a>,
     version: &'a str,
+    /// Constraints of a model on chains that are not judged.
+    unjudged_chains: u64,
     /// SHA-256 of the file with certificates, and of how many verdicts it has one.
     certificate: Option<(String, usize)>,
 }
@@ -46,7 +48,13 @@ fn sha256(bytes: &[u8]) -> String {
 impl<'a> SafetyReport<'a> {
     /// Of what this `version` of gpusched found.
     pub const fn new(analysis: &'a AnalysisReport<'a>, version: &'a str) -> Self {
-        Self { analysis, version, certificate: None }
+        Self { analysis, version, unjudged_chains: 0, certificate: None }
+    }
+
+    /// Of a model that states so much of chains which is not judged.
+    #[must_use]
+    pub fn with_unjudged_chains(self, unjudged_chains: u64) -> Self {
+        Self { unjudged_chains, ..self }
     }
 
     /// With the file of certificates of so many of its verdicts.
@@ -83,10 +91,16 @@ impl<'a> SafetyReport<'a> {
     /// The question, and the answer in a sentence.
     fn answer(&self) -> String {
         let count = |wanted: Verdict| self.verdicts().filter(|verdict| *verdict == wanted).count();
+        let requirements = self.analysis.requirements.iter().flatten();
+        let unjudged = self.unjudged_chains + requirements.filter(|one| one.verdict.is_none()).count() as u64;
         let [proven, missed, open] = [Verdict::Proven, Verdict::Missed, Verdict::Open].map(count);
         match (proven, missed, open) {
             (0, 0, 0) => "Nothing is asked: no job has a deadline, and no chain a limit.".to_owned(),
-            (all, 0, 0) => format!("Yes: all {all} are proven."),
+            (all, 0, 0) if unjudged == 0 => format!("Yes: all {all} are proven."),
+            (all, 0, 0) => format!(
+                "Not shown: all {all} that are judged are proven, and {unjudged} constraints or requirements of the model \
+                 are not judged."
+            ),
             (_, 0, open) => {
                 format!("Not shown: {open} are open, {proven} are proven, and no run that misses one was found.")
             }
