@@ -47,11 +47,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 13504),
+    ("core/analysis", 13497),
     ("core/replay", 406),
     ("core/probe", 698),
     ("core/formats", 1276),
-    ("core/tables", 3027),
+    ("core/tables", 3029),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 91_815;
+const LINES: usize = 91_810;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

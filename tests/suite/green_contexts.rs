@@ -239,9 +239,9 @@ fn each_green_context_is_bounded_by_itself_and_those_that_share_sms_are_not() {
     let shared = Scenario { horizon: Some(Duration::from_ns(20_000_000)), ..shared };
     let bounds = finish_bounds(&shared, search.bound).expect("it is analysed");
     let refusal = bounds.refusal.expect("nothing is bounded").to_string();
-    assert!(refusal.contains("uses SMs of several green contexts"), "{refusal}");
+    assert!(refusal.contains("uses SMs that several green contexts have in common"), "{refusal}");
     let sporadic = sporadic_bounds(&shared, &[]).expect("it is analysed").expect_err("nothing is bounded").to_string();
-    assert!(sporadic.contains("uses SMs of several green contexts"), "{sporadic}");
+    assert!(sporadic.contains("uses SMs that several green contexts have in common"), "{sporadic}");
     let apart = read("h100", r#"[{"sms": 16, "names": ["a", "b"]}]"#, streams).expect("it is sound");
     let bounds = sporadic_bounds(&apart, &[]).expect("it is analysed").expect("both are bounded");
     assert_eq!(bounds, [Duration::from_ns(1_000_000); 2]);

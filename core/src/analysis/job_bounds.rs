@@ -96,10 +96,6 @@ pub(super) fn job_bounds_of_sides(
 }
 
 /// The same, of tasks that are known.
-pub(super) fn of_tasks(scenario: &Scenario, tasks: &TaskSet) -> JobBounds {
-    bounds_of(scenario, tasks, &[])
-}
-
 fn bounds_of(scenario: &Scenario, tasks: &TaskSet, sides: &[Side]) -> JobBounds {
     let weights = Weights::new(scenario.device(), &tasks.classes);
     let exact =
@@ -207,11 +203,11 @@ pub enum SporadicRefusal {
     /// An SM mask and an MPS percentage.
     #[error("{}", Departure::MaskedClient)]
     MaskedClient,
-    /// Green contexts that have SMs in common, or are used together.
+    /// SMs that several green contexts have in common, or one and what is in none.
     #[error(
-        "{thread:?} uses SMs of several green contexts, or of one and of what is in none, by itself or with others that it \
-         shares SMs, streams, events, barriers, cores, copy engines or channels with: only what one green context runs by itself is \
-         bounded"
+        "{thread:?} uses SMs that several green contexts have in common, or of one and of what is in none, by itself or \
+         with others that it shares SMs, streams, events, barriers, cores, copy engines or channels with: nothing bounds \
+         these together"
     )]
     SharedSms {
         /// Label of the thread.

@@ -4,7 +4,8 @@
 //! Claim: what such a group of threads submits begins and ends as if they alone were there, on a GPU of these SMs.
 //! Assumptions: a green context, or a client of MPS where all together may use no more SMs than there are, so that it
 //! has its own EE queues and SMs; and threads that use it share no SM, stream, event, barrier, core, copy engine or
-//! hardware channel with others. `docs/analysis.md`, "Green contexts" and "Several clients of MPS", has the proofs.
+//! hardware channel with others. Several that share some of these are bounded together. `docs/analysis.md`, "Green
+//! contexts" and "Several clients of MPS", has the proofs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::assumptions::launches_at_release;
 use super::compare::AnalysisError;
 use super::finish_bounds::finish_bounds;
-use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet, of_tasks};
+use super::job_bounds::{JobBounds, LONGEST, Releases, SporadicRefusal, TaskSet};
 use super::jobs::AnalysedJob;
 use super::partitions::{job_bounds_of, partitions};
 use super::prepared::refuse_what_nothing_bounds;
@@ -122,14 +122,11 @@ fn known_stream_bounds(
     jitter: &[Duration],
 ) -> Result<Result<JobBounds, SporadicRefusal>, ProgramError> {
     refuse_what_nothing_bounds(scenario)?;
-    if partitions(scenario).is_some() {
-        return Ok(job_bounds_of(scenario, Releases::Sporadic(jitter))?);
-    }
-    let tasks = match TaskSet::new(scenario, Releases::Sporadic(jitter))? {
-        Ok(tasks) => tasks,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
-    if let [task] = &tasks.tasks[..]
+    let releases = Releases::Sporadic(jitter);
+    if scenario.threads.len() == 1
+        && partitions(scenario).is_none()
+        && let Ok(tasks) = TaskSet::new(scenario, releases)?
+        && let [task] = &tasks.tasks[..]
         && !task.pauses()
         && let Some(alone) = alone(scenario)?
     {
@@ -139,7 +136,7 @@ fn known_stream_bounds(
             return Ok(Ok(JobBounds { responses: vec![Some(response)], refusal: None }));
         }
     }
-    Ok(Ok(of_tasks(scenario, &tasks)))
+    Ok(job_bounds_of(scenario, releases)?)
 }
 
 /// The bound on a job of the first thread that has the GPU for itself.

@@ -280,7 +280,7 @@ pub(crate) fn judge_known<'s>(
     notes.extend(known.notes(scenario));
     let at_horizon = own.1.begun.iter().filter(|job| scenario.comes_at_horizon(job.thread, job.released)).count();
     if at_horizon > 0 {
-        notes.push(format!("{at_horizon} jobs that are released just as the run ends are not judged"));
+        notes.push(format!("what is released just as the run ends is not judged (jobs: {at_horizon})"));
     }
     let counts_jitter = !jitter.is_empty() && scenario.unsure_releases().is_none();
     let (options, runs) = (bounds.options, found.runs);

@@ -258,7 +258,7 @@ fn weight(need: &Resources, heads: &[Resources], sm: &Resources, scale: u64) -> 
 }
 
 /// How often all bounds are raised at most.
-const MOST_ROUNDS: usize = 10_000;
+pub(super) const MOST_ROUNDS: usize = 10_000;
 
 /// How much a block of each kernel weighs, and a bound on each stream of the highest `levels`. What windows and parts
 /// of fewer levels say is known.

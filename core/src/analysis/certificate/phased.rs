@@ -12,16 +12,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::bounds::{KernelWeights, SCALES, Weight};
+use super::bounds::{KernelWeights, MOST_ROUNDS, SCALES, Weight};
 use super::hosts::not_covered;
 use super::{Certificate, Launches, MOST_NS, ProvenStream, SporadicVerdict, Uncertified, Verdict, text};
 use crate::limits::count_turn;
 use crate::scenario::{Scenario, Step, followed};
 use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::StreamId;
-
-/// How often all bounds are raised at most.
-const MOST_ROUNDS: usize = 10_000;
 
 /// How much a block of each kernel weighs, and a bound on each host or stream of the highest `levels`.
 #[derive(Debug, Serialize)]

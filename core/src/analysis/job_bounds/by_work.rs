@@ -7,8 +7,9 @@
 //! `R_i` >= `J_i` + `w_(k,q)` + `C_k` - (q - 1) `T_i`, where `w_(k,q)` is the least w with `W_(k,q)(w)` <= w.
 //!
 //! Assumptions: jobs of i arrive `T_i` or more apart, and are released up to `J_i` after they arrive; all bounds R hold
-//! together; `R_i` <= `T_i`, unless jobs of i queue (one thread, one stream, `J_i` < `T_i`, waits for nothing else) or
-//! each begins when the one before it has ended. What else a scenario has adds to `W_(k,q)(w)`, each by a theorem of
+//! together; `R_i` <= `T_i`, unless jobs of i queue (one thread, `J_i` < `T_i`, one stream that waits for nothing else
+//! or a host that has waited for all that it submits at the end of each) or each begins when the one before it has
+//! ended. What else a scenario has adds to `W_(k,q)(w)`, each by a theorem of
 //! its own ("Host programs, processes, links and channels"): **waits for operations of others** (`waiting_hosts_hold`),
 //! clients of MPS on **shared SMs**, **contexts that take turns**, **shared links**, **channels and latencies**, and
 //! **cores**.

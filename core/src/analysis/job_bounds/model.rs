@@ -59,8 +59,8 @@ pub(in crate::analysis) struct Task {
     pub(in crate::analysis) period: u64,
     /// Within this time of its arrival a job has to end, or nothing is known.
     pub(super) within: u64,
-    /// How many jobs may be there at once of which each waits in one stream for the one before it; 1: a job has to be
-    /// over when the next one comes.
+    /// How many jobs may be there at once of which each waits in one stream or host for the one before it; 1: a job has
+    /// to be over when the next one comes.
     pub(super) most_queued: u64,
     /// How many jobs there are at most, if that is known.
     pub(super) most_jobs: Option<u64>,
@@ -178,7 +178,7 @@ pub(in crate::analysis) struct TaskSet {
     pub(super) is_sporadic: bool,
 }
 
-/// Jobs of a stream that may wait for one another at once; a stream that may have more is taken for overloaded.
+/// Jobs of a stream or host that may wait for one another at once; one that may have more is taken for overloaded.
 const MOST_QUEUED: u64 = 8;
 
 /// Longest time that enters the analysis \[ns\].

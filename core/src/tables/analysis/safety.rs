@@ -166,7 +166,7 @@ impl<'a> SafetyReport<'a> {
     fn assumptions(&self) -> Vec<String> {
         let scenario = self.analysis.scenario;
         let options = self.analysis.verdicts.options;
-        let is_late = scenario.threads.iter().any(|thread| thread.jitter > Duration::ZERO);
+        let is_known = scenario.threads.iter().all(|thread| thread.jitter == Duration::ZERO && thread.unsure.is_none());
         let mut all = vec![
             "The GPU schedules by the rules of docs/model.md: stream queues, EE queues and copy engines in order, blocks \
              wherever there is room (every work-conserving placement is covered)."
@@ -180,11 +180,13 @@ impl<'a> SafetyReport<'a> {
                     "Blocks, copies and CPU work take any time up to what is stated.".to_owned()
                 }
             },
-            if is_late {
+            if self.analysis.verdicts.counts_jitter {
                 "Jobs come when the scenario says, each up to its stated jitter later; responses count from when it says."
                     .to_owned()
-            } else {
+            } else if is_known {
                 "Jobs come when the scenario says, without jitter.".to_owned()
+            } else {
+                "When jobs come is not known, so that no deadline is proven.".to_owned()
             },
         ];
         all.extend(scenario.assumptions.iter().cloned());
