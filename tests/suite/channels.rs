@@ -12,6 +12,7 @@ use gpusched::scenario::{HostThread, ReadOptions, Scenario, ScenarioBuilder, Ste
 use gpusched::time::{Duration, Instant};
 use gpusched::trace::{Cause, OperationRecord, Rule, Snapshot, Trace, blame};
 use gpusched::workload::{BlockClock, BlockTime, Kernel, OperationId, StreamId, StreamSpec};
+use serde_json::{Value, json};
 
 use crate::agreement::agreed;
 use crate::generate::builtin;
@@ -302,7 +303,7 @@ fn a_deadline_that_depends_on_who_shares_a_channel_is_open() {
     let scenario = read(&text);
     let verdict = |scenario: &Scenario| {
         let verdicts = judge(scenario, &SearchOptions::default(), Progress::NONE).expect("it is judged");
-        let says = verdicts.notes.iter().any(|note| note.contains("streams share the 4 hardware channels"));
+        let says = verdicts.notes.iter().any(|note| note.contains("the 4 hardware channels of a process"));
         assert_eq!(says, scenario.device().channels == Some(4), "{:?}", verdicts.notes);
         verdicts
             .jobs
@@ -388,4 +389,45 @@ fn a_verdict_that_depends_on_an_assumed_number_of_channels_says_so() {
         verdicts.notes.iter().filter(|note| note.contains("hardware channels of a process that are assumed")).count()
     };
     assert_eq!([notes(2, None), notes(3, None), notes(3, Some(8))], [0, 1, 0]);
+}
+
+/// On an Orin with green contexts of 8 SMs each, whose streams are dealt to 4 channels after the NULL stream: "a" and the
+/// branch of the graph in it share one, and nobody else does. The two nodes of the graph run one after another
+/// as the block of the first takes its SMs, in 2 ms; the branch is ready whenever what is ahead of it is.
+#[test]
+fn a_graph_whose_branches_share_a_channel_keeps_the_bounds_of_its_host() {
+    let block =
+        |ms: u32| json!({"blocks": 8, "threads": 1024, "registers_per_thread": 64, "duration": format!("{ms} ms")});
+    let host = |name: &str, step: &Value| json!({"name": name, "period": "10 ms", "deadline": "10 ms", "steps": [step, {"synchronize": name}]});
+    let launch = |name: &str| host(name, &json!({"launch": "long", "stream": name}));
+    let scenario = |connections: u32| {
+        let text = json!({
+            "format": "gpusched-scenario/1", "name": "branches", "device": "orin",
+            "kernels": {"K": block(1), "long": block(2)},
+            "graphs": {"G": {"nodes": {"one": {"kernel": "K"}, "two": {"kernel": "K"}}}},
+            "green_contexts": [{"sms": 8, "names": ["own"], "remaining": "rest"}],
+            "streams": [
+                {"name": "a", "green_context": "own"},
+                {"name": "b", "green_context": "rest"},
+                {"name": "c", "green_context": "rest"},
+                {"name": "d", "green_context": "rest"}
+            ],
+            "hosts": [host("a", &json!({"graph": "G", "stream": "a"})), launch("b"), launch("c"), launch("d")]
+        });
+        dealt(&read(&text.to_string()), connections)
+    };
+    let of = |connections: u32| {
+        let scenario = scenario(connections);
+        let verdicts = judge(&scenario, &SearchOptions::default(), Progress::NONE).expect("it is judged");
+        let job = verdicts.jobs.iter().find(|job| &*job.stream == "a").expect("it has a deadline");
+        (job.worst_found_ns, job.bound_ns, verdicts.notes.clone())
+    };
+    let two_ms = Some(Duration::from_ns(2_000_000));
+    let (found, bound, notes) = of(4);
+    assert_eq!((found, bound), (two_ms, two_ms));
+    let note = notes.iter().find(|note| note.contains("are dealt to the 4 hardware channels")).expect("it says so");
+    assert!(note.contains(r#""a" and "a: G, branch 2" share one"#), "{note}");
+    // With one channel it waits for others too.
+    let (_, bound, _) = of(1);
+    assert!(bound.is_none_or(|bound| Some(bound) > two_ms), "{bound:?}");
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use super::merged_resources::Analysed;
-use crate::device::{BlockDemand, ChannelOrder, CopySharing};
+use crate::device::{BlockDemand, CopySharing};
 use crate::scenario::{BarrierId, HostThread, ReleaseOrder, Scenario, Step};
 use crate::spelling::option;
 use crate::time::Duration;
@@ -251,30 +251,48 @@ pub(super) fn departures(
 /// own.
 pub(super) type ChannelPool = (ProcessId, Option<GreenContextId>);
 
+/// The streams that launch kernels or wait for events, and so need channels, each with whose these are and how many of
+/// them there are.
+fn need_channels(scenario: &Scenario) -> Vec<(StreamId, ChannelPool, u32)> {
+    let mut used = Streams::default();
+    let submissions = scenario.threads.iter().flat_map(|thread| &thread.steps).filter_map(|step| step.submission());
+    let needed = submissions.filter_map(|(kind, stream)| {
+        if !matches!(kind, OperationKind::Kernel(_) | OperationKind::Wait(_)) || !used.insert(stream) {
+            return None;
+        }
+        let own = scenario.catalogue.work_queues_of(stream);
+        let all = own.map(|(_, queues)| queues).or(scenario.device().channels)?;
+        Some((stream, (scenario.streams()[stream.index()].process, own.map(|(green, _)| green)), all))
+    });
+    needed.collect()
+}
+
+/// The streams that need channels by the channel that they were dealt to; none if they take any that is free.
+pub(super) fn sharing_channels(scenario: &Scenario) -> Vec<Vec<StreamId>> {
+    let dealt = dealt_channels(scenario.streams(), scenario.catalogue.green_contexts(), scenario.device());
+    let mut of_channel: BTreeMap<ChannelId, Vec<StreamId>> = BTreeMap::new();
+    for (stream, ..) in need_channels(scenario) {
+        if let Some(channel) = dealt[stream.index()] {
+            of_channel.entry(channel).or_default().push(stream);
+        }
+    }
+    of_channel.into_values().filter(|streams| streams.len() > 1).collect()
+}
+
 /// Whose channels hold streams up: of which more streams than there are channels launch kernels or wait for events, or
 /// two of these were dealt to one.
 pub(super) fn crowded_channels(scenario: &Scenario) -> BTreeSet<ChannelPool> {
-    let (streams, device) = (scenario.streams(), scenario.device());
-    let dealt = dealt_channels(streams, scenario.catalogue.green_contexts(), device);
-    let mut used = Streams::default();
-    // How many channels, which of them are used, and by how many streams.
-    let mut pools: BTreeMap<ChannelPool, (u32, BTreeSet<ChannelId>, usize)> = BTreeMap::new();
-    for step in scenario.threads.iter().flat_map(|thread| &thread.steps) {
-        let Some((kind, stream)) = step.submission() else { continue };
-        if !matches!(kind, OperationKind::Kernel(_) | OperationKind::Wait(_)) || !used.insert(stream) {
-            continue;
-        }
-        let own = scenario.catalogue.work_queues_of(stream);
-        let Some(all) = own.map(|(_, queues)| queues).or(device.channels) else { continue };
-        let pool = (streams[stream.index()].process, own.map(|(green, _)| green));
-        let (_, taken, count) = pools.entry(pool).or_insert((all, BTreeSet::new(), 0));
-        taken.extend(dealt[stream.index()]);
+    let sharing: BTreeSet<StreamId> = sharing_channels(scenario).into_iter().flatten().collect();
+    let mut counts: BTreeMap<ChannelPool, u32> = BTreeMap::new();
+    let mut crowded = BTreeSet::new();
+    for (stream, pool, all) in need_channels(scenario) {
+        let count = counts.entry(pool).or_default();
         *count += 1;
+        if *count > all || sharing.contains(&stream) {
+            crowded.insert(pool);
+        }
     }
-    let is_dealt = device.channel_order == ChannelOrder::Submission;
-    let is_crowded =
-        |(all, taken, count): &(u32, BTreeSet<_>, usize)| *count > *all as usize || is_dealt && taken.len() < *count;
-    pools.into_iter().filter(|(_, pool)| is_crowded(pool)).map(|(pool, _)| pool).collect()
+    crowded
 }
 
 /// What verdicts depend on where streams share channels; or take for granted of a device whose number of channels
@@ -282,6 +300,19 @@ pub(super) fn crowded_channels(scenario: &Scenario) -> BTreeSet<ChannelPool> {
 pub(crate) fn note_on_channels(scenario: &Scenario) -> Option<String> {
     let device = scenario.device();
     let (channels, states) = (device.channels?, option("connections"));
+    let sharing = sharing_channels(scenario);
+    if let Some(streams) = sharing.first() {
+        let labels: Vec<String> =
+            streams.iter().map(|stream| format!("{:?}", scenario.streams()[stream.index()].name)).collect();
+        let more = if sharing.len() > 1 { " (and others another one)" } else { "" };
+        return Some(format!(
+            "verdicts take it that streams are dealt to the {channels} hardware channels of a process as they are \
+             created, so that {} share one{more}: which stream gets which is not published ({}: all share one, and \
+             bounds hold whichever each gets)",
+            labels.join(" and "),
+            option("connections 1")
+        ));
+    }
     if !crowded_channels(scenario).is_empty() {
         return Some(format!(
             "streams share the {channels} hardware channels of a process, where each may wait for all that was launched \

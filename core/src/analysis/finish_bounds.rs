@@ -339,7 +339,7 @@ fn of_jobs(
     ];
     let held = departures.iter().filter_map(|departure| match departure {
         Departure::Channels => {
-            Some("streams wait for hardware channels, in the order of submission or whichever is served first")
+            Some("streams wait for the hardware channels that they were dealt to, or for any one that is free")
         }
         Departure::Latencies => Some("every launch latency and kernel gap comes in full"),
         Departure::Turns => Some("each turn of another context lasts its whole slice, or as long as it has work"),

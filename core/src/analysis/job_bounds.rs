@@ -194,10 +194,10 @@ pub enum SporadicRefusal {
         /// How many there are.
         threads: usize,
     },
-    /// More streams than channels, in contexts that take turns.
+    /// More streams than channels, of which they take any that is free, in contexts that take turns.
     #[error(
-        "streams may have to wait for a hardware channel while contexts take turns: the bound knows one of the two at a \
-         time"
+        "streams may have to wait for any free hardware channel while contexts take turns: the bound knows one of the \
+         two at a time"
     )]
     Channels,
     /// An SM mask and an MPS percentage.

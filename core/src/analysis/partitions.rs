@@ -97,9 +97,10 @@ fn by_what_they_share(scenario: &Scenario, with_copies: bool) -> Option<Vec<Part
         unite_all(&|thread| submits(thread, |kind| matches!(kind, OperationKind::Copy(_))));
     }
     let streams: BTreeSet<StreamId> = scenario.threads.iter().flat_map(HostThread::launched_to).collect();
-    let crowded = crowded_channels(scenario);
+    // Who shares a channel that streams were dealt to waits for the others.
+    let are_taken = scenario.device().channel_order != ChannelOrder::Submission;
     let are_few = scenario.device().channels.is_some_and(|channels| (channels as usize) < streams.len());
-    if are_few || crowded.iter().any(|(_, green)| green.is_none()) {
+    if are_taken && (are_few || crowded_channels(scenario).iter().any(|(_, green)| green.is_none())) {
         unite_all(&|thread| !owners[thread].is_empty());
     }
     for one in 0..owners.len() {
@@ -177,10 +178,13 @@ fn alone(scenario: &Scenario, owner: Owner, threads: &[usize]) -> Option<Scenari
     Some(with_threads(scenario, catalogue, threads))
 }
 
-/// The work on a GPU of which it is known whether the streams of `owner` share channels: where they were dealt to,
-/// other streams have a part in.
+/// The work on a GPU of which it is known whether the streams of `owner` share channels. Without work queues of their
+/// own streams are dealt to channels as ever; else to one, as which channel each was dealt to depends on who has such.
 fn on_own_channels(scenario: &Scenario, owner: Owner) -> Option<Catalogue> {
     let catalogue = &scenario.catalogue;
+    if catalogue.green_contexts().iter().all(|context| context.work_queues.is_none()) {
+        return Some(catalogue.clone());
+    }
     let crowded = crowded_channels(scenario);
     let is_crowded = match owner {
         Owner::Green(green) => {
@@ -279,7 +283,9 @@ pub(super) fn job_bounds_of(
 /// beside the copies of the others are among them.
 fn together(scenario: &Scenario, releases: Releases<'_>) -> Result<Result<JobBounds, SporadicRefusal>, SubmitError> {
     let is_green = !scenario.catalogue.green_contexts().is_empty() && !queues_by_client(scenario);
-    let apart = by_what_they_share(scenario, false).filter(|_| is_green && crowded_channels(scenario).is_empty());
+    let are_dealt = scenario.device().channel_order == ChannelOrder::Submission;
+    let has_channels = || are_dealt || crowded_channels(scenario).is_empty();
+    let apart = by_what_they_share(scenario, false).filter(|_| is_green && has_channels());
     let sides = apart.into_iter().flatten().filter(|partition| !partition.is_shared);
     let sides: Vec<_> = sides.filter_map(|Partition { threads, alone, .. }| Some((alone?, threads))).collect();
     job_bounds_of_sides(scenario, releases, &sides)

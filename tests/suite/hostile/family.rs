@@ -148,6 +148,13 @@ pub(super) const ALL: &[Family] = &[
     GREEN,
     Family { name: "green contexts and links", links: true, ..GREEN },
     Family { name: "channels", channels: true, ..WAITS },
+    Family {
+        name: "green contexts and channels",
+        steps: &[Launch, Launch, Graph, Graph, Transfer, Work, Sleep, Last, Stream],
+        channels: true,
+        ..GREEN
+    },
+    Family { name: "turns and channels", channels: true, sharing: Sharing::Turns, ..WAITS },
     Family { name: "latencies and gaps", latencies: true, ..WAITS },
     Family {
         name: "shared links",

@@ -81,7 +81,7 @@ pub(super) fn sample(family: &'static Family) -> impl Strategy<Value = Sample> {
 
 fn machine() -> impl Strategy<Value = Machine> {
     let order = select(ChannelOrder::ALL.to_vec());
-    let parts = (1_u32..=3, any::<bool>(), 1_u32..=2, 1_u32..=2, order, (0_u64..4, 0_u64..4, 0_u64..3));
+    let parts = (1_u32..=3, any::<bool>(), 1_u32..=2, 1_u32..=3, order, (0_u64..4, 0_u64..4, 0_u64..3));
     let turns =
         (select(vec![5_u64, 8, 15, 40]), 0_u64..4, any::<bool>(), any::<bool>(), select(vec![34_u32, 50, 67, 100]));
     (parts, turns).prop_map(

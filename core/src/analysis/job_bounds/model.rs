@@ -2,7 +2,7 @@
 
 use super::program::{Program, Unknown, ancestors, reached, threads_of};
 use super::{MOST_THREADS, OnCore, SporadicRefusal, Turns};
-use crate::analysis::assumptions::{Departure, departures, launches, queues_by_client};
+use crate::analysis::assumptions::{Departure, departures, launches, queues_by_client, sharing_channels};
 use crate::analysis::merged_resources::Costs;
 use crate::analysis::prepared::{demands, merge};
 use crate::analysis::safe_bound::{Begin, Class, Operation, Work, level_of, work_of};
@@ -161,8 +161,7 @@ pub(in crate::analysis) struct TaskSet {
     pub(super) engines: usize,
     /// Whether copies of one engine share its link.
     pub(super) linked: bool,
-    /// Hardware channels of each process that streams take, if these may have to wait for one; one, if streams are
-    /// dealt to them.
+    /// Hardware channels of each process of which streams take any that is free, if these may have to wait for one.
     pub(super) channels: Option<u64>,
     /// Launch latency and kernel gap together \[ns\].
     pub(super) latency: u64,
@@ -214,7 +213,8 @@ impl TaskSet {
         }
         let device = scenario.device();
         let turns = Turns::of(scenario);
-        let with_channels = departed.contains(&Departure::Channels);
+        // Those that streams were dealt to are waits for operations of others.
+        let with_channels = departed.contains(&Departure::Channels) && device.channel_order != ChannelOrder::Submission;
         if with_channels && turns.is_some() {
             return Ok(Err(SporadicRefusal::Channels));
         }
@@ -228,10 +228,7 @@ impl TaskSet {
             levels: device.priorities().count() + 1,
             engines: device.copy.engines as usize,
             linked: departed.contains(&Departure::SharedLink),
-            channels: device.channels.filter(|_| with_channels).map(|all| match device.channel_order {
-                ChannelOrder::Submission => 1,
-                _ => u64::from(all),
-            }),
+            channels: device.channels.filter(|_| with_channels).map(u64::from),
             latency,
             contexts: turns.as_ref().map(Turns::contexts).or(green),
             turns,
@@ -240,7 +237,8 @@ impl TaskSet {
         };
         let may_queue = tasks.is_plain();
         let by_green = green.is_some();
-        let described = Described { scenario, demands: &demands, costs: &costs, may_queue, by_green };
+        let has_no_latency = latency == 0;
+        let described = Described { scenario, demands: &demands, costs: &costs, may_queue, by_green, has_no_latency };
         Ok(tasks.with_tasks(scenario, &described, releases))
     }
 
@@ -354,6 +352,8 @@ struct Described<'a> {
     may_queue: bool,
     /// Whether contexts are green ones.
     by_green: bool,
+    /// Whether launches and kernels follow one another at once.
+    has_no_latency: bool,
 }
 
 impl Described<'_> {
@@ -389,7 +389,7 @@ impl Described<'_> {
     fn task(
         &self,
         group: &Group,
-        reached: Option<Vec<usize>>,
+        mut reached: Option<Vec<usize>>,
         releases: Releases<'_>,
         classes: &mut Vec<Class>,
     ) -> Result<Task, SporadicRefusal> {
@@ -421,6 +421,10 @@ impl Described<'_> {
             } else {
                 return Err(SporadicRefusal::Unpaced { thread: label() });
             }
+        }
+        // None but its own, which it meets in its channels: they may be over by then anyway.
+        if self.has_no_latency && reached.as_ref().is_some_and(Vec::is_empty) {
+            reached = reached.filter(|_| !program.passes_channels(&sharing_channels(self.scenario)));
         }
         let jitter = releases.jitter().get(thread).map_or(0, |jitter| jitter.as_ns());
         let period = period.unwrap_or(LONGEST);

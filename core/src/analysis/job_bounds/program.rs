@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analysis::assumptions::sharing_channels;
 use crate::analysis::safe_bound::{NullRule, Operation, Work};
 use crate::limits::count_turn;
 use crate::scenario::{BarrierId, HostThread, Scenario, Step, followed};
@@ -114,6 +115,28 @@ impl Program {
             maker.program.is_closed[owner] = maker.has_waited_for_all(owner, &thread.gate);
         }
         Ok(maker.program)
+    }
+}
+
+impl Program {
+    /// Whether no operation of a thread that is alone with its channels, given by the streams that were dealt to each,
+    /// waits there: whenever all is over that it waits for anyway, so is what kernels and waits ahead of it in its
+    /// channel wait for, so that these have entered their EE queues, or completed.
+    pub(super) fn passes_channels(&self, sharing: &[Vec<StreamId>]) -> bool {
+        let channel =
+            |one: &Operation| sharing.iter().position(|streams| streams.iter().any(|of| of.index() == one.stream));
+        let channels: Vec<Option<usize>> = self.operations.iter().map(channel).collect();
+        let passes = |(number, one): (usize, &Operation)| {
+            if channels[number].is_none() || !matches!(one.work, Work::Kernel { .. }) {
+                return true;
+            }
+            let is_over = ancestors(&self.operations, &one.after);
+            let is_ahead = |ahead: &usize| channels[*ahead] == channels[number];
+            let mut awaited = (0..number).filter(is_ahead).flat_map(|ahead| &self.operations[ahead].after);
+            awaited.all(|&before| is_over[before])
+        };
+        let is_closed = self.is_closed.iter().all(|is_closed| *is_closed);
+        is_closed && self.is_closed.len() == 1 && self.operations.iter().enumerate().all(passes)
     }
 }
 
@@ -275,7 +298,8 @@ pub(super) fn threads_of(scenario: &Scenario, barrier: BarrierId) -> usize {
 
 /// Who submits what.
 ///
-/// Which threads wait for what others have submitted: in a stream, under N1 and N2, for an event, or as hosts.
+/// Which threads wait for what others have submitted: in a stream, in a channel, under N1 and N2, for an event, or as
+/// hosts.
 struct Submitters<'a> {
     scenario: &'a Scenario,
     /// By stream: the threads that submit to it.
@@ -285,6 +309,8 @@ struct Submitters<'a> {
     /// Streams with submissions, those that are a NULL stream apart.
     null: Vec<StreamId>,
     others: Vec<StreamId>,
+    /// By channel: the streams that were dealt to it, where these are several.
+    sharing: Vec<Vec<StreamId>>,
 }
 
 /// The streams that a thread submits to.
@@ -309,11 +335,11 @@ impl<'a> Submitters<'a> {
         let used = (0..).map(StreamId).zip(&of_stream).filter(|(_, threads)| !threads.is_empty());
         let (null, others) =
             used.map(|(stream, _)| stream).partition(|&stream| scenario.catalogue.is_null_stream(stream));
-        Self { scenario, of_stream, of_event, null, others }
+        Self { scenario, of_stream, of_event, null, others, sharing: sharing_channels(scenario) }
     }
 
     /// The other threads, some of them several times, for an operation of which something of a thread may wait once
-    /// they have submitted it.
+    /// they have submitted it; and itself, if streams of its own share a channel.
     fn awaited_by(&self, number: usize) -> impl Iterator<Item = usize> {
         let thread = &self.scenario.threads[number];
         let own = streams_of(thread);
@@ -336,7 +362,13 @@ impl<'a> Submitters<'a> {
         }
         let of_streams = streams.into_iter().flat_map(|stream| &self.of_stream[stream.index()]);
         let of_events = events.into_iter().filter_map(|event| self.of_event.get(&event)).flatten();
-        of_streams.chain(of_events).copied().filter(move |&other| other != number)
+        // A kernel waits in its channel for what was submitted to that before it.
+        let in_channels = self.sharing.iter().flat_map(move |channel| {
+            let is_own = channel.iter().filter(|stream| own.contains(stream)).count();
+            let threads = channel.iter().flat_map(|stream| &self.of_stream[stream.index()]).copied();
+            threads.filter(move |&other| is_own > 1 || is_own == 1 && other != number)
+        });
+        of_streams.chain(of_events).copied().filter(move |&other| other != number).chain(in_channels)
     }
 }
 
