@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 1875),
     ("core/logs", 2338),
     ("core/audit", 4064),
-    ("core/analysis", 13497),
+    ("core/analysis", 13810),
     ("core/replay", 406),
     ("core/probe", 698),
     ("core/formats", 1276),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 91_810;
+const LINES: usize = 92_123;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 550;
+const FILES: usize = 552;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

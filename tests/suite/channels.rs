@@ -391,9 +391,9 @@ fn a_verdict_that_depends_on_an_assumed_number_of_channels_says_so() {
     assert_eq!([notes(2, None), notes(3, None), notes(3, Some(8))], [0, 1, 0]);
 }
 
-/// On an Orin with green contexts of 8 SMs each, whose streams are dealt to 4 channels after the NULL stream: "a" and the
-/// branch of the graph in it share one, and nobody else does. The two nodes of the graph run one after another
-/// as the block of the first takes its SMs, in 2 ms; the branch is ready whenever what is ahead of it is.
+/// On an Orin with green contexts of 8 SMs each, whose streams are dealt to 4 channels after the NULL stream: "a" and
+/// the branch of the graph in it share one, and nobody else does. The two nodes of the graph run one after another as
+/// the block of the first takes its SMs, in 2 ms; the branch is ready whenever what is ahead of it is.
 #[test]
 fn a_graph_whose_branches_share_a_channel_keeps_the_bounds_of_its_host() {
     let block =

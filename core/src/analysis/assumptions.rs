@@ -310,7 +310,7 @@ pub(crate) fn note_on_channels(scenario: &Scenario) -> Option<String> {
              created, so that {} share one{more}: which stream gets which is not published ({}: all share one, and \
              bounds hold whichever each gets)",
             labels.join(" and "),
-            option("connections 1")
+            option("connections").with("1")
         ));
     }
     if !crowded_channels(scenario).is_empty() {

@@ -7,19 +7,21 @@ use thiserror::Error;
 
 use super::assumptions::Departure;
 use super::safe_bound::Weights;
-use crate::device::{Device, Preemption};
+use crate::device::Preemption;
 use crate::gpu::{SubmitError, runlist};
 use crate::limits::count_steps;
 use crate::scenario::{HostThread, Scenario, Step};
 use crate::time::Duration;
 use crate::workload::InterleaveLevel;
 
-use model::Task;
 pub(super) use model::{LONGEST, Releases, TaskSet};
+use orders::Side;
 pub(super) use program::reached;
 
 mod by_work;
 mod model;
+mod orders;
+mod parts;
 mod program;
 mod responses;
 mod weight_choices;
@@ -31,48 +33,6 @@ pub(super) struct JobBounds {
     pub(super) responses: Vec<Option<Duration>>,
     /// Why the first thread that has none has none.
     pub(super) refusal: Option<SporadicRefusal>,
-}
-
-/// Threads that share nothing with the others but copy engines, on a GPU of their SMs, beside the copies of the others:
-/// these come at any time after what is before them in their jobs.
-#[derive(Debug)]
-struct Side {
-    device: Device,
-    tasks: TaskSet,
-    /// Which of all tasks each is: those of the side first, so many.
-    of: Vec<usize>,
-    own: usize,
-}
-
-impl Side {
-    /// Of threads that have the numbers `own` among those of `joint`, alone; `None`: something is not known.
-    fn new(
-        joint: &TaskSet,
-        (alone, own): (&Scenario, &[usize]),
-        releases: Releases<'_>,
-    ) -> Result<Option<Self>, SubmitError> {
-        let Ok(mut tasks) = TaskSet::new(alone, releases)? else { return Ok(None) };
-        let is_own = |task: &Task| task.members.iter().all(|(thread, _)| own.contains(thread));
-        let (mut of, mut others) = (Vec::new(), Vec::new());
-        for (number, task) in joint.tasks.iter().enumerate() {
-            if is_own(task) {
-                of.push(number);
-            } else if task.copies() {
-                let Some(copies) = task.as_copies(alone.threads.len()) else { return Ok(None) };
-                others.push((number, copies));
-            }
-        }
-        let own = of.len();
-        if own != tasks.tasks.len() {
-            return Ok(None);
-        }
-        tasks.streams = tasks.streams.max(joint.streams + alone.threads.len());
-        for (number, copies) in others {
-            of.push(number);
-            tasks.tasks.push(copies);
-        }
-        Ok(Some(Self { device: alone.device().clone(), tasks, of, own }))
-    }
 }
 
 /// The bounds of a scenario; `sides` are threads that share nothing with the others but copy engines, each on a GPU of
@@ -92,6 +52,8 @@ pub(super) fn job_bounds_of_sides(
         let jitter = releases.jitter_of(own);
         known.extend(Side::new(&tasks, (alone, own), releases.with_jitter(&jitter))?);
     }
+    let contexts = tasks.turns.as_ref().map_or(0, Turns::contexts);
+    known.extend((0..contexts).filter_map(|context| Side::of_context(&tasks, scenario.device(), context)));
     Ok(Ok(bounds_of(scenario, &tasks, &known)))
 }
 

@@ -222,7 +222,7 @@ impl Sum {
                 Some((Some((node.level, class)), Self { g_c, g: u64::from(blocks), operations: 1 }))
             }
             Work::Copy { worst, .. } => Some((None, Self { g_c: u128::from(worst.as_ns()), g: 1, operations: 1 })),
-            Work::Nothing | Work::Pause(_) | Work::Busy(_) => None,
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) | Work::Within(_) => None,
         }
     }
 

@@ -18,6 +18,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::model::{Task, TaskSet};
+use super::program::{Chain, chains, numbers};
 use super::weight_choices::{Choice, choices};
 use super::{ContextLoad, LONGEST, WindowLoad, least_fixed_point};
 use crate::analysis::safe_bound::{Begin, LowerInWaits, ONE, Operation, Weights, Work};
@@ -40,13 +41,10 @@ pub(super) struct ByWork<'a> {
     chains: Vec<Vec<Chain>>,
 }
 
-/// What an operation waits for in its job, itself included, by number; `None`: all up to it.
-type Chain = Option<Vec<usize>>;
-
 impl<'a> ByWork<'a> {
     pub(super) fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>) -> Self {
         let choices = tasks.tasks.iter().map(|task| choices(tasks, weights, lowest_level(tasks, task))).collect();
-        let chains = tasks.tasks.iter().map(chains).collect();
+        let chains = tasks.tasks.iter().map(|task| chains(&task.operations)).collect();
         Self { tasks, weights, choices, chains }
     }
 
@@ -85,36 +83,28 @@ impl ByWork<'_> {
         self.choices[task].iter().map(window).collect()
     }
 
+    /// For how long a context has no turn although it has work \[ns\], in a window in which q jobs of a task take
+    /// place: of at most so many operations, which need its turns for `busy` ns in all.
+    pub(super) fn lost(
+        &self,
+        (task, q): (usize, u64),
+        (context, operations, busy): (usize, u64, u64),
+        window: u64,
+        responses: &[Option<u64>],
+    ) -> Option<u64> {
+        let mut needs = vec![NeedOfTurns::default(); context];
+        needs.push(NeedOfTurns { n_p: operations, b_p: u128::from(busy).checked_mul(u128::from(ONE))? });
+        let lost = |window_of: WorkInWindow<'_>| window_of.lost(&needs, window);
+        let least = self.windows(task, q, responses).into_iter().filter_map(lost).min()?;
+        u64::try_from(least.div_ceil(u128::from(ONE))).ok()
+    }
+
     /// Why a task has no bound, if `responses` bound those of others: what there is in the longest window.
     pub(super) fn load(&self, task: usize, responses: &[Option<u64>]) -> Option<WindowLoad> {
         // Its own response is not asked for.
         let q = self.tasks.tasks[task].most_queued;
         self.windows(task, q, responses).iter().filter_map(WorkInWindow::load).min_by_key(WindowLoad::sum)
     }
-}
-
-fn chains(task: &Task) -> Vec<Chain> {
-    let mut chains: Vec<Chain> = Vec::with_capacity(task.operations.len());
-    for (number, operation) in task.operations.iter().enumerate() {
-        let is_all = |before: usize| before + 1 == number && chains[before].is_none();
-        if number == 0 || operation.after.iter().any(|&before| is_all(before)) {
-            chains.push(None);
-            continue;
-        }
-        let mut on_chain = vec![false; number + 1];
-        on_chain[number] = true;
-        for &before in &operation.after {
-            numbers(&chains, before).for_each(|before| on_chain[before] = true);
-        }
-        chains.push(Some((0..=number).filter(|&before| on_chain[before]).collect()));
-    }
-    chains
-}
-
-/// The numbers of operation k's chain.
-fn numbers(chains: &[Chain], k: usize) -> impl Iterator<Item = usize> {
-    let all = if chains[k].is_none() { 0..k + 1 } else { 0..0 };
-    all.chain(chains[k].iter().flatten().copied())
 }
 
 /// The lowest priority of what a job can have to wait for, itself included.
@@ -224,7 +214,8 @@ impl WorkInWindow<'_> {
             Work::Kernel { block_time: time, .. }
             | Work::Copy { worst: time, .. }
             | Work::Pause(time)
-            | Work::Busy(time) => time.as_ns(),
+            | Work::Busy(time)
+            | Work::Within(time) => time.as_ns(),
             Work::Nothing => 0,
         };
         let tasks = &self.tasks.tasks;
@@ -396,7 +387,7 @@ impl WorkInWindow<'_> {
                 let loss = if self.tasks.linked { LINK_LOSS } else { 0 };
                 (u128::from(worst.as_ns()) + u128::from(loss)).checked_mul(u128::from(ONE))
             }
-            Work::Nothing | Work::Pause(_) | Work::Busy(_) => Some(0),
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) | Work::Within(_) => Some(0),
         }
     }
 
@@ -414,7 +405,7 @@ impl WorkInWindow<'_> {
                 u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(self.v(one, class))) + self.latency(one)
             }
             Work::Copy { .. } => self.latency(one),
-            Work::Pause(time) | Work::Busy(time) => u128::from(time.as_ns()) * u128::from(ONE),
+            Work::Pause(time) | Work::Busy(time) | Work::Within(time) => u128::from(time.as_ns()) * u128::from(ONE),
             Work::Nothing => 0,
         }
     }
@@ -431,7 +422,7 @@ impl WorkInWindow<'_> {
         let Some(channels) = self.tasks.channels else { return 0 };
         let time = match one.work {
             Work::Kernel { block_time, .. } => u128::from(block_time.as_ns()) * u128::from(ONE),
-            Work::Copy { .. } | Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
+            Work::Copy { .. } | Work::Nothing | Work::Pause(_) | Work::Busy(_) | Work::Within(_) => 0,
         };
         (time + self.latency(one)).div_ceil(u128::from(channels.max(1)))
     }
@@ -503,7 +494,7 @@ impl WorkInWindow<'_> {
                 u128::from(block_time.as_ns()) * u128::from(self.v(operation, class))
             }
             Work::Copy { .. } => self.g_c_v_counted(operation, counted)?,
-            Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
+            Work::Nothing | Work::Pause(_) | Work::Busy(_) | Work::Within(_) => 0,
         })
     }
 

@@ -249,6 +249,12 @@ impl TaskSet {
         !is_held && self.latency == 0 && self.contexts.is_none()
     }
 
+    /// Whether no more urgent host shares the core of a task's.
+    pub(super) fn has_core_to_itself(&self, task: &Task) -> bool {
+        let is_above = |other: &Task| task.core.zip(other.core).is_some_and(|(own, other)| own.is_below(&other));
+        !self.tasks.iter().any(is_above)
+    }
+
     /// How long in `window` ns the core of `task` may be had by tasks that are more urgent \[ns\], if a job of each
     /// ends within its response; `None`: not known.
     pub(super) fn higher(&self, task: &Task, window: u64, responses: &[Option<u64>]) -> Option<u64> {

@@ -153,6 +153,34 @@ pub(super) fn ancestors(operations: &[Operation], of: &[usize]) -> Vec<bool> {
     found
 }
 
+/// What an operation waits for in its job, itself included, by number; `None`: all up to it.
+pub(super) type Chain = Option<Vec<usize>>;
+
+/// By operation of a job.
+pub(super) fn chains(operations: &[Operation]) -> Vec<Chain> {
+    let mut chains: Vec<Chain> = Vec::with_capacity(operations.len());
+    for (number, operation) in operations.iter().enumerate() {
+        let is_all = |before: usize| before + 1 == number && chains[before].is_none();
+        if number == 0 || operation.after.iter().any(|&before| is_all(before)) {
+            chains.push(None);
+            continue;
+        }
+        let mut on_chain = vec![false; number + 1];
+        on_chain[number] = true;
+        for &before in &operation.after {
+            numbers(&chains, before).for_each(|before| on_chain[before] = true);
+        }
+        chains.push(Some((0..=number).filter(|&before| on_chain[before]).collect()));
+    }
+    chains
+}
+
+/// The numbers of operation k's chain.
+pub(super) fn numbers(chains: &[Chain], k: usize) -> impl Iterator<Item = usize> {
+    let all = if chains[k].is_none() { 0..k + 1 } else { 0..0 };
+    all.chain(chains[k].iter().flatten().copied())
+}
+
 impl Maker<'_> {
     /// Lets threads go on in turn until each has ended.
     fn run(&mut self, threads: &mut [Thread]) -> Result<(), Unknown> {

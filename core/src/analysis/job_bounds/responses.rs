@@ -2,20 +2,18 @@
 //! "Releases that are not given"):
 //!
 //! - the **bound by work over all phasings**, in `by_work.rs`;
-//! - the **bound by orders of dispatch over all phasings**: with `F_i` the bound by orders of dispatch on a job that is
-//!   released at r, beside jobs of every other stream j released at r - `R_j` + 1 ns + n `T_j` or later, or never, no
-//!   job takes longer than its R if `J_i` + `F_i` <= `R_i` <= `T_i` for all i;
-//! - **part by part**, of a job that is cut where its host has waited for all that it has submitted: with `F_s` a bound
-//!   on what it submits in part s, all is done in J + w, for the least w that holds its work and sleeps, all `F_s`, and
-//!   what more urgent hosts have of its core;
+//! - the **bound by orders of dispatch over all phasings**, in `orders.rs`: no job takes longer than its R if `J_i` +
+//!   `F_i` <= `R_i` <= `T_i` for all i;
+//! - **part by part**, in `parts.rs`;
 //! - on **one processor without preemption** the analysis of Davis, Burns, Bril and Lukkien, which is exact.
 
 use super::by_work::ByWork;
-use super::model::{Task, TaskSet, levels};
-use super::{Side, SporadicRefusal, least_fixed_point};
-use crate::analysis::safe_bound::{Job, Operation, Phased, Weights, Work};
+use super::model::{Task, TaskSet};
+use super::orders::{Ends, Queue, Side, ends_by_orders, ends_of_queue, last, smaller};
+use super::parts::Parts;
+use super::{SporadicRefusal, least_fixed_point};
+use crate::analysis::safe_bound::{Weights, Work};
 use crate::effort;
-use crate::limits::count_turn;
 
 /// Rounds of raising the responses; each raises one of them by a nanosecond at least.
 const MOST_ROUNDS: u32 = 10_000;
@@ -26,30 +24,20 @@ const MOST_EXPLORED: usize = 24;
 /// By when each operation and pause of every task's jobs has ended, from the arrival of a job \[ns\]; `None`: it may
 /// take longer than is allowed. Bounds hold of the tasks that have one, whatever the others do.
 ///
-/// Of what has SMs of its own, and shares nothing but copy engines, `sides` have bounds by orders of dispatch, too.
+/// Of what has SMs of its own, and shares nothing but copy engines, or has turns, `sides` have bounds by orders of
+/// dispatch, too.
 pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>, sides: &[Side]) -> Vec<Option<Ends>> {
     let work = ByWork::new(tasks, weights);
-    let parts: Vec<Option<Parts>> = tasks.tasks.iter().map(Parts::of).collect();
-    let sides: Vec<Explored<'_>> = sides.iter().map(Explored::new).collect();
+    let orders = Explorations::new(tasks, weights, sides);
     let mut explorations = MOST_EXPLORED * tasks.tasks.len();
     let explored = fixed_point(tasks, |task, responses| {
         let by_work = work.ends(task, responses);
         let is_enough = |ends: &Ends| responses[task].is_some_and(|response| last(ends) <= response);
-        // By orders of dispatch nothing is known of a job that has others of its own before it.
-        let most_alone = tasks.tasks[task].most_alone();
-        let may_queue = responses[task].is_none_or(|response| response > most_alone);
-        let is_enough = by_work.as_ref().is_some_and(is_enough) || may_queue;
-        if is_enough || explorations == 0 || effort::check().is_err() {
+        if by_work.as_ref().is_some_and(is_enough) || explorations == 0 || effort::check().is_err() {
             return by_work;
         }
         explorations -= 1;
-        let of_side = sides.iter().find_map(|side| Some((side, side.place(task)?)));
-        let by_orders = match (of_side, &parts[task]) {
-            (Some((side, place)), _) => side.ends(place, responses),
-            (None, Some(parts)) => parts.ends(tasks, weights, task, responses),
-            (None, None) => ends_by_orders(tasks, weights, task, responses),
-        };
-        smaller(by_orders.filter(|ends| tasks.tasks[task].is_done_within(most_alone, ends)), by_work)
+        smaller(orders.ends(&work, task, responses), by_work)
     });
     if explored.iter().all(Option::is_some) {
         return explored;
@@ -58,46 +46,70 @@ pub(super) fn ends(tasks: &TaskSet, weights: &Weights<'_>, sides: &[Side]) -> Ve
     explored.into_iter().zip(by_work).map(|(one, other)| smaller(one, other)).collect()
 }
 
+/// The sides of a task set, and its tasks, with what explorations need.
+struct Explorations<'a> {
+    tasks: &'a TaskSet,
+    weights: &'a Weights<'a>,
+    parts: Vec<Option<Parts>>,
+    sides: Vec<(&'a Side, Weights<'a>, Vec<Option<Parts>>)>,
+}
+
+impl<'a> Explorations<'a> {
+    fn new(tasks: &'a TaskSet, weights: &'a Weights<'a>, sides: &'a [Side]) -> Self {
+        let parts = |tasks: &TaskSet| tasks.tasks.iter().map(Parts::of).collect::<Vec<_>>();
+        let side = |side: &'a Side| (side, Weights::new(&side.device, &side.tasks.classes), parts(&side.tasks));
+        Self { tasks, weights, parts: parts(tasks), sides: sides.iter().map(side).collect() }
+    }
+
+    /// The bound by orders of dispatch on a task, with `responses` of all tasks.
+    fn ends(&self, work: &ByWork<'_>, index: usize, responses: &[Option<u64>]) -> Option<Ends> {
+        let task = &self.tasks.tasks[index];
+        let of_side = self.sides.iter().find_map(|side| Some((side, side.0.place(index)?)));
+        let context = of_side.and_then(|(side, _)| side.0.context);
+        let of_all = || (self.tasks, self.weights, &self.parts[index], index, responses.to_vec());
+        let beside = match of_side {
+            Some(((side, weights, parts), place)) => {
+                (&side.tasks, weights, &parts[place], place, side.of_each(responses))
+            }
+            None => of_all(),
+        };
+        // Of one job nothing is known that has others of its own before it.
+        let most_alone = task.most_alone();
+        let may_queue = responses[index].is_none_or(|response| response > most_alone);
+        let alone = || {
+            let (tasks, weights, parts, place, responses) = if context.is_some() { of_all() } else { beside.clone() };
+            let ends = match parts {
+                Some(parts) => parts.ends(tasks, weights, place, &responses),
+                None => ends_by_orders(tasks, weights, place, &responses),
+            };
+            ends.filter(|ends| task.is_done_within(most_alone, ends))
+        };
+        let alone = if may_queue { None } else { alone() };
+        let is_enough = |ends: &Ends| responses[index].is_some_and(|response| last(ends) <= response);
+        if alone.is_some() && context.is_none() || alone.as_ref().is_some_and(is_enough) {
+            return alone;
+        }
+        let lost = |queue: &Queue| {
+            let Some(context) = context else { return Some(0) };
+            work.lost((index, queue.jobs), (context, queue.kernels, queue.busy), queue.window, responses)
+        };
+        let (tasks, weights, _, place, of_each) = &beside;
+        let has_core = self.tasks.has_core_to_itself(task);
+        smaller(alone, ends_of_queue((tasks, weights), (*place, has_core, context.is_some()), of_each, lost))
+    }
+}
+
 /// Why the first task that has no bound has none: the first of those whose windows do not end even if jobs of others
 /// that have none end by their periods, as others may have none for its sake.
 pub(super) fn refusal(tasks: &TaskSet, weights: &Weights<'_>, ends: &[Option<Ends>]) -> Option<SporadicRefusal> {
     let unbounded: Vec<usize> = (0..ends.len()).filter(|&task| ends[task].is_none()).collect();
-    let at_least = |(task, ends): (&Task, &Option<Ends>)| Some(ends.as_ref().map_or(task.period, last));
+    let at_least = |(task, ends): (&Task, &Option<Ends>)| Some(ends.as_ref().map_or(task.period, |ends| last(ends)));
     let responses: Vec<Option<u64>> = tasks.tasks.iter().zip(ends).map(at_least).collect();
     let work = ByWork::new(tasks, weights);
     let load = |task: usize| work.load(task, &responses).filter(|load| load.sum() > load.window);
     let known = unbounded.iter().find_map(|&task| Some((task, Some(load(task)?))));
     let (task, load) = known.or_else(|| Some((*unbounded.first()?, None)))?;
     Some(SporadicRefusal::BeyondPeriod { thread: tasks.tasks[task].label.clone(), load })
-}
-
-/// A side with what its explorations need.
-struct Explored<'a> {
-    side: &'a Side,
-    weights: Weights<'a>,
-    parts: Vec<Option<Parts>>,
-}
-
-impl<'a> Explored<'a> {
-    fn new(side: &'a Side) -> Self {
-        let weights = Weights::new(&side.device, &side.tasks.classes);
-        Self { side, weights, parts: side.tasks.tasks.iter().map(Parts::of).collect() }
-    }
-
-    /// Which of its tasks a task is, if it is one of this side.
-    fn place(&self, task: usize) -> Option<usize> {
-        self.side.of[..self.side.own].iter().position(|&of| of == task)
-    }
-
-    /// The bound by orders of dispatch on one of its tasks, with `responses` of all tasks.
-    fn ends(&self, place: usize, responses: &[Option<u64>]) -> Option<Ends> {
-        let Side { tasks, of, .. } = self.side;
-        let responses: Vec<Option<u64>> = of.iter().map(|&of| responses.get(of).copied().flatten()).collect();
-        match &self.parts[place] {
-            Some(parts) => parts.ends(tasks, &self.weights, place, &responses),
-            None => ends_by_orders(tasks, &self.weights, place, &responses),
-        }
-    }
 }
 
 /// The least responses of which each is no less than what `ends` says by all, without those that are beyond their
@@ -111,7 +123,7 @@ fn fixed_point(tasks: &TaskSet, mut ends: impl FnMut(usize, &[Option<u64>]) -> O
         for (index, task) in tasks.tasks.iter().enumerate() {
             let Some(response) = responses[index] else { continue };
             known[index] = ends(index, &responses).filter(|ends| task.is_done_within(task.within, ends));
-            let bound = known[index].as_ref().map(last);
+            let bound = known[index].as_ref().map(|ends| last(ends));
             if bound.is_none_or(|bound| bound > response) {
                 responses[index] = bound;
                 grew = true;
@@ -122,206 +134,6 @@ fn fixed_point(tasks: &TaskSet, mut ends: impl FnMut(usize, &[Option<u64>]) -> O
         }
     }
     vec![None; tasks.tasks.len()]
-}
-
-/// By when each operation of a task's job has ended, from its arrival \[ns\].
-type Ends = Vec<u64>;
-
-/// Jobs of one task beside another's above which nothing is explored.
-const MOST_JOBS: u64 = 32;
-
-/// By when each operation of a job of task number `index` has ended, from its arrival \[ns\], if `responses` bound
-/// those of all tasks and its own is not beyond its period. It holds if none is more than `responses[index]`. `None`:
-/// too much to explore, or something holds operations that the orders of dispatch do not know, or it waits for a task
-/// whose response is not known.
-fn ends_by_orders(tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<Vec<u64>> {
-    let task = tasks.tasks.get(index)?;
-    // Where threads wait for one another's operations, nothing is known of the order in which they then go on; nor when
-    // a host of the job goes on that works.
-    let works = task.operations.iter().any(|operation| matches!(operation.work, Work::Busy(_)));
-    if works || !tasks.is_plain() || tasks.tasks.iter().any(|task| task.reached.is_some()) {
-        return None;
-    }
-    let apart = set_apart(tasks, task);
-    let is_lower = |other: usize| apart[other];
-    // What is known of lower priorities is of little use, and there are fewer orders without it.
-    let found = of_job(tasks, weights, index, responses, is_lower);
-    let is_known = found.as_ref().is_some_and(|found| responses[index].is_some_and(|response| last(found) <= response));
-    if is_known || !(0..tasks.tasks.len()).any(is_lower) {
-        return found;
-    }
-    smaller(found, of_job(tasks, weights, index, responses, |_| false))
-}
-
-/// One by one, the smaller of two bounds.
-fn smaller(one: Option<Vec<u64>>, other: Option<Vec<u64>>) -> Option<Vec<u64>> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.into_iter().zip(other).map(|(one, other)| one.min(other)).collect()),
-        (one, other) => one.or(other),
-    }
-}
-
-/// The copy engines of a task.
-fn engines(task: &Task) -> impl Iterator<Item = usize> {
-    task.operations.iter().filter_map(|operation| match operation.work {
-        Work::Copy { engine, .. } => Some(engine),
-        _ => None,
-    })
-}
-
-/// By task: whether all of it is below all tasks of which this is not so, `task` among them, and none of its copies may
-/// be before one of theirs.
-fn set_apart(tasks: &TaskSet, task: &Task) -> Vec<bool> {
-    let mut apart: Vec<bool> = tasks.tasks.iter().map(|other| other.highest > task.lowest).collect();
-    loop {
-        count_turn();
-        let beside = || tasks.tasks.iter().zip(&apart).filter(|(_, apart)| !**apart).map(|(one, _)| one);
-        let lowest = beside().map(|one| one.lowest).max();
-        let used: Vec<usize> = beside().flat_map(engines).collect();
-        let interferes =
-            |other: &Task| Some(other.highest) <= lowest || engines(other).any(|engine| used.contains(&engine));
-        let next = (0..apart.len()).find(|&other| apart[other] && interferes(&tasks.tasks[other]));
-        let Some(next) = next else { return apart };
-        apart[next] = false;
-    }
-}
-
-/// The same, where of some tasks nothing is known but that they are below all others.
-fn of_job(
-    tasks: &TaskSet,
-    weights: &Weights<'_>,
-    index: usize,
-    responses: &[Option<u64>],
-    is_lower: impl Fn(usize) -> bool,
-) -> Option<Vec<u64>> {
-    let task = &tasks.tasks[index];
-    let (mut others, mut lower) = (Vec::new(), Vec::new());
-    for (number, (other, response)) in tasks.tasks.iter().zip(responses).enumerate() {
-        if number == index {
-            continue;
-        }
-        if is_lower(number) {
-            lower.push(&other.operations[..]);
-            continue;
-        }
-        // Those that arrived by r - R_j are done at r, so that the first of the others comes at r - R_j + 1 ns.
-        let before = (*response)?.saturating_sub(1);
-        let jobs = other.jobs(responses[index]?.checked_add(before)?, Some(0))?.max(1);
-        if jobs > MOST_JOBS {
-            return None;
-        }
-        let job = |number: u64| {
-            let after = number.checked_mul(other.period)?;
-            Some(Job { operations: &other.operations, before, after, begin: other.begin(*response) })
-        };
-        others.push((0..jobs).map(job).collect::<Option<Vec<_>>>()?);
-    }
-    let phased = Phased {
-        job: &task.operations,
-        begin: task.begin(responses[index]),
-        others,
-        lower,
-        streams: tasks.streams,
-        levels: tasks.levels,
-        engines: tasks.engines,
-    };
-    // J_i + F_i.
-    let ends = phased.ends(&tasks.classes, weights)?;
-    ends.into_iter().map(|end| end.checked_add(task.jitter)).collect()
-}
-
-/// When the last operation of a job has ended.
-fn last(ends: &Ends) -> u64 {
-    ends.iter().max().copied().unwrap_or(0)
-}
-
-/// Steps to a fixed point that are tried.
-const MOST_RAISES: usize = 10_000;
-
-/// A job whose host works, in parts: between two of them the host has waited for all that it has submitted. Its
-/// response is bounded part by part (`docs/analysis.md`, "Cores").
-#[derive(Debug, Clone)]
-struct Parts {
-    /// Work and sleeps of the host in all \[ns\].
-    host: u64,
-    /// What it submits in each part, as if a job did nothing else.
-    submits: Vec<Task>,
-    /// Operations and pauses of the job.
-    operations: usize,
-}
-
-impl Parts {
-    /// Of a task whose host works; `None`: it does not, or waits for others, or works before it has waited for all.
-    fn of(task: &Task) -> Option<Self> {
-        let works = |operation: &Operation| matches!(operation.work, Work::Busy(_));
-        if task.reached.is_some() || task.members.len() != 1 || !task.operations.iter().any(works) {
-            return None;
-        }
-        let mut host = 0_u64;
-        let mut parts: Vec<Vec<Operation>> = vec![Vec::new()];
-        let mut first = 0;
-        for (number, operation) in task.operations.iter().enumerate() {
-            let time = match operation.work {
-                Work::Pause(time) | Work::Busy(time) => Some(time.as_ns()).filter(|_| task.waits_for_all(number)),
-                _ => None,
-            };
-            if let Some(time) = time {
-                host = host.checked_add(time)?;
-                parts.push(Vec::new());
-                first = number + 1;
-            } else if works(operation) {
-                return None;
-            } else {
-                let after = operation.after.iter().filter_map(|before| before.checked_sub(first)).collect();
-                parts.last_mut()?.push(Operation { after, ..operation.clone() });
-            }
-        }
-        let part = |operations: Vec<Operation>| {
-            let (highest, lowest) = levels(&operations);
-            Task { operations, highest, lowest, core: None, jitter: 0, is_timed: false, ..task.clone() }
-        };
-        let submits = parts.into_iter().filter(|part| !part.is_empty()).map(part).collect();
-        Some(Self { host, submits, operations: task.operations.len() })
-    }
-
-    /// By when all of a job has ended, from its arrival \[ns\], if `responses` bound those of all tasks.
-    fn ends(&self, tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<Ends> {
-        let task = tasks.tasks.get(index)?;
-        // Work and sleeps, and all F_s.
-        let mut alone = self.host;
-        for part in &self.submits {
-            alone = alone.checked_add(f_s(part, tasks, weights, index, responses)?)?;
-        }
-        let most = task.within.checked_sub(task.jitter)?;
-        let reach = task.core.map_or(0, |core| core.reach());
-        // And what more urgent hosts have of the core.
-        let w = least_fixed_point(alone, (MOST_RAISES, tasks.tasks.len()), |w| {
-            let sum = alone.checked_add(tasks.higher(task, w.checked_add(reach)?, responses)?)?;
-            Some(sum).filter(|sum| *sum <= most.max(w))
-        })?;
-        Some(vec![task.jitter.checked_add(w)?; self.operations])
-    }
-}
-
-/// `F_s`: how long a part takes from its launch to its end, if a job of the task did nothing else.
-fn f_s(part: &Task, tasks: &TaskSet, weights: &Weights<'_>, index: usize, responses: &[Option<u64>]) -> Option<u64> {
-    let mut tasks = tasks.clone();
-    tasks.tasks[index] = part.clone();
-    let work = ByWork::new(&tasks, weights);
-    let mut responses = responses.to_vec();
-    let mut longest = 0;
-    for _ in 0..MOST_RAISES {
-        responses[index] = Some(longest);
-        let by_work = work.ends(index, &responses);
-        let is_enough = by_work.as_ref().is_some_and(|ends| last(ends) <= longest);
-        let by_orders = if is_enough { None } else { ends_by_orders(&tasks, weights, index, &responses) };
-        let found = last(&smaller(by_orders, by_work)?);
-        if found <= longest {
-            return Some(longest);
-        }
-        longest = found;
-    }
-    None
 }
 
 /// Places in a busy window, and steps to a fixed point, that are tried.

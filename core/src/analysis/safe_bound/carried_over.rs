@@ -84,8 +84,8 @@ impl Weighed {
                 }
                 Work::Copy { worst, .. } => (0, u128::from(worst.as_ns()) * u128::from(ONE)),
                 // Only what waits for it is delayed by it.
-                Work::Nothing | Work::Pause(_) | Work::Busy(_) => {
-                    let time = node.work.needs_no_engine().map_or(0, |time| u128::from(time.as_ns()));
+                Work::Nothing | Work::Pause(_) | Work::Busy(_) | Work::Within(_) => {
+                    let time = node.work.needs_no_engine().map_or(0, |(_, time)| u128::from(time.as_ns()));
                     (time * u128::from(ONE), 0)
                 }
             };

@@ -228,11 +228,11 @@ impl<'a> Explorer<'a> {
         let eligible: Vec<(usize, Interval)> =
             heads.filter(ready).map(|node| (node, state.entry(graph, node))).collect();
         for &(node, entry) in &eligible {
-            let Some(time) = graph.nodes[node].work.needs_no_engine() else { continue };
+            let Some((least, most)) = graph.nodes[node].work.needs_no_engine() else { continue };
             // It is over when it enters or so long after it, and holds nobody else's place, so it need not be ordered
             // with the others.
-            let after = |at: u64| at.saturating_add(time.as_ns());
-            let finish = Interval { from: after(entry.from), to: after(entry.to) };
+            let finish =
+                Interval { from: entry.from.saturating_add(least.as_ns()), to: entry.to.saturating_add(most.as_ns()) };
             return Some(vec![self.finished(dispatched, node, finish, state.clone())]);
         }
         let streams = eligible.iter().map(|(node, _)| graph.nodes[*node].stream);
@@ -352,7 +352,8 @@ impl<'a> Explorer<'a> {
         begun[..=level].fill(None);
         // A(t): the blocks of D that may still run, and of eligible kernels of lower levels all but one, until Z + C_j.
         self.others.clear();
-        state.may_run(graph, &mut self.others);
+        let ended = graph.kernels_before(node);
+        state.may_run(graph, &ended, &mut self.others);
         for (entries, z) in levels.iter().zip(&begun) {
             let Some(z) = *z else { continue };
             for Eligible { node: other, .. } in entries.heads().iter().filter(|other| other.entry.from <= z) {
@@ -362,7 +363,11 @@ impl<'a> Explorer<'a> {
             }
         }
         count_turns(2 * self.others.len() * self.others.len());
-        let h = e_l.max(state.kernel.to);
+        // What it waits for has ended when it enters: by E_l. If the last kernel of D is among that, it was dispatched
+        // before.
+        let is_over = state.last_kernel.is_some_and(|last| ended.contains(&last));
+        let t_plus = if is_over { state.kernel.to.min(e_l) } else { state.kernel.to };
+        let h = e_l.max(t_plus).max(state.forgotten);
         let filling = Filling { class, blocks, block_time: block_time.as_ns(), from: h };
         // U_n is the latest over all choices of what is set apart.
         let mut starts = Vec::new();
@@ -439,17 +444,23 @@ impl<'a> Explorer<'a> {
             return None;
         }
         let mut next = State {
-            // Not earlier than before: blocks that have ended by then are forgotten.
-            kernel: Interval { from, to: last.max(state.kernel.to) },
+            kernel: Interval { from, to: last.max(state.forgotten) },
+            last_kernel: Some(node).filter(|_| self.graph.remembers),
             last: from,
+            forgotten: state.forgotten,
             begun: kernel.begun,
             engines: state.engines.clone(),
             running: state.running.clone(),
             certain: state.certain.clone(),
             finish: state.finish.clone(),
         };
+        let ended = self.graph.kernels_before(node);
+        next.running.retain(|(node, _)| !ended.contains(node));
         next.set_running(node, &starts, block_time.as_ns());
         next.set_certain(node, [finish.from, alone]);
+        if !self.graph.remembers {
+            next.forgotten = next.kernel.to;
+        }
         next.forget_ended();
         Some(self.finished(dispatched, node, finish, next))
     }

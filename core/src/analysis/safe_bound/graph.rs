@@ -39,19 +39,22 @@ pub(in crate::analysis) enum Work {
     /// A host thread works for no longer than this, or waits for its core besides, so that nobody knows when it goes
     /// on.
     Busy(Duration),
+    /// A host thread goes on within so long of the end of its predecessors.
+    Within(Duration),
 }
 
 impl Work {
     /// Whether a host does it, and not the GPU.
     pub(in crate::analysis) fn is_of_host(&self) -> bool {
-        matches!(self, Self::Pause(_) | Self::Busy(_))
+        matches!(self, Self::Pause(_) | Self::Busy(_) | Self::Within(_))
     }
 
-    /// How long what needs neither SMs nor a copy engine takes; `None`: it needs one.
-    pub(super) fn needs_no_engine(&self) -> Option<Duration> {
+    /// How long what needs neither SMs nor a copy engine takes at least and at most; `None`: it needs one.
+    pub(super) fn needs_no_engine(&self) -> Option<(Duration, Duration)> {
         match *self {
-            Self::Nothing | Self::Busy(_) => Some(Duration::ZERO),
-            Self::Pause(time) => Some(time),
+            Self::Nothing | Self::Busy(_) => Some((Duration::ZERO, Duration::ZERO)),
+            Self::Pause(time) => Some((time, time)),
+            Self::Within(time) => Some((Duration::ZERO, time)),
             Self::Kernel { .. } | Self::Copy { .. } => None,
         }
     }
@@ -132,7 +135,7 @@ impl Node {
     pub(super) fn takes_time(&self) -> bool {
         match self.work {
             Work::Kernel { block_time: time, .. } | Work::Copy { worst: time, .. } => time > Duration::ZERO,
-            Work::Nothing | Work::Pause(_) | Work::Busy(_) => false,
+            _ => false,
         }
     }
 
@@ -170,6 +173,9 @@ pub(super) struct Graph {
     /// what is launched then does.
     pub(super) ready_first: bool,
     pub(super) waits: Waits,
+    /// Whether blocks that have ended by the latest dispatch so far are remembered, as a later one may be bounded to be
+    /// before it.
+    pub(super) remembers: bool,
     /// Kernels beside the nodes, of priorities lower than all of these.
     pub(super) set_apart: SetApart,
 }
@@ -291,6 +297,24 @@ impl Graph {
         self
     }
 
+    /// The kernels that an operation certainly waits for, through nothing but what is no kernel.
+    pub(super) fn kernels_before(&self, node: usize) -> Vec<usize> {
+        let mut kernels = Vec::new();
+        let mut open = match self.waits {
+            Waits::Known => self.nodes[node].predecessors.clone(),
+            Waits::Open(_) => Vec::new(),
+        };
+        while let Some(before) = open.pop() {
+            count_turn();
+            if self.nodes[before].is_kernel() {
+                kernels.push(before);
+            } else {
+                open.extend_from_slice(&self.nodes[before].predecessors);
+            }
+        }
+        kernels
+    }
+
     /// By operation: those that wait for it.
     pub(super) fn followers(&self) -> Vec<Vec<usize>> {
         let mut followers = vec![Vec::new(); self.nodes.len()];
@@ -388,7 +412,7 @@ impl Graph {
                     Work::Kernel { class, block_time, .. } => {
                         u128::from(block_time.as_ns()) * u128::from(ONE.saturating_sub(*weights.get(*class)?))
                     }
-                    Work::Copy { .. } | Work::Nothing | Work::Pause(_) | Work::Busy(_) => 0,
+                    _ => 0,
                 })?;
             }
             let end = begin.checked_add(own)?;

@@ -82,14 +82,18 @@ pub(super) type CertainUntil = [u64; 2];
 pub(super) struct State {
     /// When the kernel that was dispatched last was: from T- to T+.
     pub(super) kernel: Interval,
+    /// That kernel, if it is the same in all of them.
+    pub(super) last_kernel: Option<usize>,
     /// When the operation that was dispatched last was, not before \[ns\].
     pub(super) last: u64,
+    /// What has ended by then is forgotten \[ns\]: no bound on what is dispatched later is before.
+    pub(super) forgotten: u64,
     /// By priority level: the latest instant at which a kernel that is not dispatched may have assigned a block \[ns\];
     /// `None`: none has assigned any.
     pub(super) begun: Vec<Option<u64>>,
     /// When each copy engine is idle.
     pub(super) engines: Vec<Interval>,
-    /// Blocks of dispatched kernels that may run after `kernel.to`, by operation: (until \[ns\], blocks), ascending.
+    /// Blocks of dispatched kernels that may run after `forgotten`, by operation: (until \[ns\], blocks), ascending.
     pub(super) running: Vec<(usize, Vec<(u64, u32)>)>,
     /// Dispatched kernels of which at least one block certainly runs until then, and all of the last wave, by
     /// operation, ascending.
@@ -104,7 +108,9 @@ impl State {
         let start = Interval { from: 0, to: over };
         Self {
             kernel: start,
+            last_kernel: None,
             last: 0,
+            forgotten: over,
             begun: vec![None; graph.levels],
             engines: vec![start; graph.engines],
             running: Vec::new(),
@@ -166,18 +172,18 @@ impl State {
         known_of(&self.certain, node).copied().unwrap_or_default()
     }
 
-    /// Forgets blocks that have ended by the time at which another kernel can be dispatched.
+    /// Forgets blocks that have ended by the time that bounds are not before.
     pub(super) fn forget_ended(&mut self) {
-        let now = self.kernel.to;
+        let now = self.forgotten;
         for (_, until) in &mut self.running {
             until.retain(|(until, _)| *until > now);
         }
         self.running.retain(|(_, until)| !until.is_empty());
     }
 
-    /// What dispatched kernels may still have on the SMs after `kernel.to`.
-    pub(super) fn may_run(&self, graph: &Graph, into: &mut Vec<MayRun>) {
-        for (node, ends) in &self.running {
+    /// What dispatched kernels may still have on the SMs after `forgotten`, but for those that have ended.
+    pub(super) fn may_run(&self, graph: &Graph, ended: &[usize], into: &mut Vec<MayRun>) {
+        for (node, ends) in self.running.iter().filter(|(node, _)| !ended.contains(node)) {
             let Work::Kernel { class, .. } = graph.nodes[*node].work else { continue };
             into.extend(ends.iter().map(|&(until, blocks)| MayRun { until, class, blocks }));
         }
@@ -187,7 +193,7 @@ impl State {
     /// nothing.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let within = |one: &Interval, other: &Interval| one.from <= other.from && other.to <= one.to;
-        let now = self.kernel.to;
+        let now = self.forgotten;
         let has_finish =
             |(node, span): &(usize, Interval)| known_of(&self.finish, *node).is_some_and(|known| within(known, span));
         let has_running = |(node, ends): &(usize, Vec<(u64, u32)>)| match known_of(&self.running, *node) {
@@ -200,6 +206,8 @@ impl State {
             until.iter().zip(known).all(|(until, known)| *until <= other.last || *until <= known)
         };
         within(&self.kernel, &other.kernel)
+            && (self.last_kernel.is_none() || self.last_kernel == other.last_kernel)
+            && self.forgotten >= other.forgotten
             && self.last <= other.last
             && self.begun.iter().zip(&other.begun).all(|(one, other)| one >= other)
             && self.engines.iter().zip(&other.engines).all(|(one, other)| within(one, other))
@@ -214,6 +222,8 @@ impl State {
             *one = Interval { from: one.from.min(other.from), to: one.to.max(other.to) };
         };
         either(&mut self.kernel, &other.kernel);
+        self.last_kernel = self.last_kernel.filter(|_| self.last_kernel == other.last_kernel);
+        self.forgotten = self.forgotten.max(other.forgotten);
         self.last = self.last.min(other.last);
         for (one, other) in self.begun.iter_mut().zip(&other.begun) {
             *one = (*one).max(*other);

@@ -376,6 +376,7 @@ impl Phased<'_> {
             levels: self.levels,
             engines: self.engines,
             any_order: true,
+            remembers: true,
             ..Graph::default()
         };
         let own = Released { first_thread: 0, begin: self.begin, earliest: release, latest: release };
