@@ -115,6 +115,11 @@ impl Task {
         Some(other)
     }
 
+    /// Whether its host works, or waits for a core.
+    pub(super) fn works(&self) -> bool {
+        self.operations.iter().any(|operation| matches!(operation.work, Work::Busy(_)))
+    }
+
     /// Whether its host sleeps or waits for others.
     pub(in crate::analysis) fn pauses(&self) -> bool {
         self.operations.iter().any(|operation| operation.work.is_of_host())

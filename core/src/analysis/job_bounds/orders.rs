@@ -215,8 +215,7 @@ pub(super) fn ends_by_orders(
 ) -> Option<Ends> {
     let task = tasks.tasks.get(index)?;
     // Nothing is known of when a host of the job goes on that works.
-    let works = task.operations.iter().any(|operation| matches!(operation.work, Work::Busy(_)));
-    if works || !is_explored(tasks) {
+    if task.works() || !is_explored(tasks) {
         return None;
     }
     let window = responses[index]?;
@@ -252,8 +251,7 @@ pub(super) fn ends_of_queue(
     lost: impl Fn(&Queue) -> Option<u64>,
 ) -> Option<Ends> {
     let task = tasks.tasks.get(index)?;
-    let works = task.operations.iter().any(|operation| matches!(operation.work, Work::Busy(_)));
-    if works && !has_core || !is_explored(tasks) {
+    if task.works() && !has_core || !is_explored(tasks) {
         return None;
     }
     let kernels =

@@ -27,7 +27,7 @@ impl Parts {
     /// Of a task whose host works; `None`: it does not, or waits for others, or works before it has waited for all.
     pub(super) fn of(task: &Task) -> Option<Self> {
         let works = |operation: &Operation| matches!(operation.work, Work::Busy(_));
-        if task.reached.is_some() || task.members.len() != 1 || !task.operations.iter().any(works) {
+        if task.reached.is_some() || task.members.len() != 1 || !task.works() {
             return None;
         }
         let mut host = 0_u64;
