@@ -195,7 +195,7 @@ fn unroll(scenario: &mut Scenario, thread: HostThread, logged: &[LoggedKernel], 
             steps.push(own);
         }
     }
-    HostThread { steps, iterations: Some(1), time_limit: None, until: None, period: None, ..thread }
+    HostThread { steps, iterations: Some(1), time_limit: None, until: None, period: None, triggered_by: None, ..thread }
 }
 
 fn add_kernel(

@@ -226,8 +226,8 @@ fn of_job(
         engines: tasks.engines,
     };
     // J_i + F_i.
-    let ends = phased.ends(&tasks.classes, weights)?;
-    ends.into_iter().map(|end| end.checked_add(task.jitter)).collect()
+    let (jitter, ends) = (tasks.jitter(task, responses)?, phased.ends(&tasks.classes, weights)?);
+    ends.into_iter().map(|end| end.checked_add(jitter)).collect()
 }
 
 /// When the last operation of a job has ended.
@@ -278,7 +278,7 @@ impl Parts {
         }
         let part = |operations: Vec<Operation>| {
             let (highest, lowest) = levels(&operations);
-            Task { operations, highest, lowest, core: None, jitter: 0, is_timed: false, ..task.clone() }
+            Task { operations, highest, lowest, core: None, jitter: 0, trigger: None, is_timed: false, ..task.clone() }
         };
         let submits = parts.into_iter().filter(|part| !part.is_empty()).map(part).collect();
         Some(Self { host, submits, operations: task.operations.len() })
@@ -292,14 +292,15 @@ impl Parts {
         for part in &self.submits {
             alone = alone.checked_add(f_s(part, tasks, weights, index, responses)?)?;
         }
-        let most = task.within.checked_sub(task.jitter)?;
+        let jitter = tasks.jitter(task, responses)?;
+        let most = task.within.checked_sub(jitter)?;
         let reach = task.core.map_or(0, |core| core.reach());
         // And what more urgent hosts have of the core.
         let w = least_fixed_point(alone, (MOST_RAISES, tasks.tasks.len()), |w| {
             let sum = alone.checked_add(tasks.higher(task, w.checked_add(reach)?, responses)?)?;
             Some(sum).filter(|sum| *sum <= most.max(w))
         })?;
-        Some(vec![task.jitter.checked_add(w)?; self.operations])
+        Some(vec![jitter.checked_add(w)?; self.operations])
     }
 }
 
@@ -347,7 +348,9 @@ pub(super) fn is_uniprocessor(tasks: &TaskSet, weights: &Weights<'_>) -> bool {
     let classes = 0..tasks.classes.len();
     let mut pairs = classes.clone().flat_map(|one| classes.clone().map(move |other| (one, other)));
     let one_kernel = |task: &Task| {
-        task.reached.is_none() && matches!(&task.operations[..], [one] if matches!(one.work, Work::Kernel { .. }))
+        task.reached.is_none()
+            && task.trigger.is_none()
+            && matches!(&task.operations[..], [one] if matches!(one.work, Work::Kernel { .. }))
     };
     tasks.sms == 1
         && tasks.is_sporadic
