@@ -264,7 +264,8 @@ fn no_run_of_an_adversary_is_above_a_bound() {
 fn runs_in_which_jobs_release_others_are_those_of_the_reference() {
     for family in family::ALL.iter().filter(|family| family.triggers) {
         let mut runner = TestRunner::new(config(40));
-        let agree = |sample: Sample| sample.as_stated().scenario().map_or(Ok(()), |one| agreed_if_it_runs(&one));
+        let agree =
+            |sample: Sample| sample.with_stated_times().scenario().map_or(Ok(()), |one| agreed_if_it_runs(&one));
         runner.run(&sample(family), agree).unwrap_or_else(|error| panic!("{}: {error}", family.name));
     }
 }

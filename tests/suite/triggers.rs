@@ -5,9 +5,9 @@ use gpusched::analysis::{
 };
 use gpusched::audit::{AuditRule, ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
-use gpusched::hosts::simulate;
+use gpusched::hosts::{AnyLength, HeldAtMost, SimulateOptions, simulate, simulate_any_length};
 use gpusched::logs::LogTime;
-use gpusched::run::{Run, Summary};
+use gpusched::run::{CriticalPath, PathEnd, Responses, Run, Summary};
 use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::time::Duration;
 use serde_json::{Value, json};
@@ -128,6 +128,44 @@ fn outputs_queue_while_who_takes_them_is_busy_and_none_is_lost() {
         "{:?}",
         judged.notes
     );
+}
+
+#[test]
+fn a_long_run_of_which_pieces_leave_counts_the_same_jobs() {
+    // Of each four ends of a, b takes three.
+    let mut file = file(&json!([
+        {"name": "a", "period": "4 ms", "steps": [{"launch": "K", "stream": "H"}, {"synchronize": "H"}]},
+        {"name": "b", "triggered_by": "a", "deadline": "9 ms", "steps": [{"launch": "L", "stream": "G"}, {"sleep": "5 ms"}]},
+    ]));
+    file["horizon"] = "2 s".into();
+    file["kernels"] = json!({"K": {"blocks": 1, "threads": 32, "duration": "1 ms"},
+                             "L": {"blocks": 1, "threads": 32, "duration": "2 ms"}});
+    let scenario = read(&file);
+    let whole = simulate(&scenario).expect("it runs");
+    let held = HeldAtMost { whole: 10_000, piece: 10_000, rows: 0 };
+    let run = simulate_any_length(&scenario, SimulateOptions::of(&scenario), held).expect("it runs");
+    let AnyLength::Long(run) = &run else { panic!("it is long") };
+    let row = |row: &Responses<'_>| (row.jobs, row.unfinished, row.misses, row.times.clone());
+    let rows: Vec<_> = run.sums().responses().iter().map(row).collect();
+    assert_eq!(rows, Summary::of(&whole).responses().iter().map(row).collect::<Vec<_>>());
+    let jobs: Vec<_> = rows.iter().map(|(jobs, unfinished, misses, _)| (*jobs, *unfinished, *misses)).collect();
+    // Job n of b is released at 4 n + 1 ms and ends at 5 n + 6 ms: late from job 5 on. Job 398 is the last that ends;
+    // of those after it, up to job 497 the deadline of 9 ms has passed.
+    assert_eq!(jobs, [(501, 1, Some(0)), (500, 101, Some(493))]);
+}
+
+#[test]
+fn a_critical_path_goes_from_a_job_to_the_one_whose_end_released_it() {
+    let mut file = file(&json!([
+        {"name": "h", "triggered_by": "S", "steps": [{"sleep": "1 ms"}, {"launch": "K", "stream": "G"}]},
+        {"name": "i", "triggered_by": "h", "steps": [{"launch": "K", "stream": "H"}]},
+    ]));
+    file["streams"].as_array_mut().expect("it is one").insert(0, json!({"name": "S", "operations": [{"kernel": "K"}]}));
+    let run = agreed(&read(&file)).expect("reference and audit agree");
+    let path = CriticalPath::of_run(&Summary::of(&run)).expect("it ended");
+    let parts: Vec<_> = path.parts.iter().map(|part| (part.from.as_ns() / MS, part.to.as_ns() / MS)).collect();
+    assert_eq!(parts, [(0, 5), (5, 6), (6, 11), (11, 16)], "{:?}", path.end);
+    assert_eq!(path.end, PathEnd::Begin);
 }
 
 #[test]

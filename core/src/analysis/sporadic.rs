@@ -92,10 +92,10 @@ impl SporadicVerdicts {
     }
 }
 
-/// Bounds on the responses of every stream's jobs, from arrival to the end of the job, in every run in which jobs come a
-/// period or more apart and are released up to the jitter (by thread; missing ones are 0) after that, or by the ends of
-/// those of others, from which on the responses count then, under every work-conserving placement, with blocks and copies
-/// up to as long as stated.
+/// Bounds on the responses of every stream's jobs, from arrival to the end of the job, in every run in which jobs come
+/// a period or more apart and are released up to the jitter (by thread; missing ones are 0) after that, or by the ends
+/// of those of others, from which on the responses count then, under every work-conserving placement, with blocks and
+/// copies up to as long as stated.
 ///
 /// # Errors
 /// [`ProgramError`] for a scenario that did not come through a reader.

@@ -48,6 +48,12 @@ pub enum ReplayError {
     /// The simulation cannot be compared with the logs.
     #[error(transparent)]
     PastLogs(#[from] LogTimeError),
+    /// A thread begins when others end, which is not known of iterations that are written out one after another.
+    #[error("the ends of others release jobs of {thread:?}: no replay of logs knows that")]
+    Triggered {
+        /// Its label.
+        thread: String,
+    },
     /// There is nothing to replay.
     #[error("the logs hold no kernel")]
     Empty,

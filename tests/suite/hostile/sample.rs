@@ -339,7 +339,7 @@ impl Sample {
     }
 
     /// The same with blocks that take just what is stated.
-    pub(super) fn as_stated(mut self) -> Self {
+    pub(super) fn with_stated_times(mut self) -> Self {
         self.kernels.iter_mut().for_each(|kernel| kernel.4 = false);
         self
     }

@@ -8,11 +8,11 @@
 //!
 //! Assumptions: jobs of i arrive `T_i` or more apart, and are released up to `J_i` after they arrive, which is the R of
 //! the thread that releases them if one does; all bounds R hold together; `R_i` <= `T_i`, unless jobs of i queue (one
-//! thread, `J_i` < `T_i` or the releases of another, one stream that waits for nothing else or a host that has waited for
-//! all that it submits at the end of each) or each begins when the one before it has ended. What else a scenario has adds
-//! to `W_(k,q)(w)`, each by a theorem of its own ("Host programs, processes, links and channels"): **waits for operations of others** (`waiting_hosts_hold`),
-//! clients of MPS on **shared SMs**, **contexts that take turns**, **shared links**, **channels and latencies**, and
-//! **cores**.
+//! thread, `J_i` < `T_i` or the releases of another, one stream that waits for nothing else or a host that has waited
+//! for all that it submits at the end of each) or each begins when the one before it has ended. What else a scenario
+//! has adds to `W_(k,q)(w)`, each by a theorem of its own ("Host programs, processes, links and channels"): **waits for
+//! operations of others** (`waiting_hosts_hold`), clients of MPS on **shared SMs**, **contexts that take turns**,
+//! **shared links**, **channels and latencies**, and **cores**.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -233,7 +233,7 @@ impl WorkInWindow<'_> {
         let reach = task.core.map_or(0, |core| core.reach());
         // The window begins with the release of the first of the q jobs, which came so much earlier at least.
         let earlier = task.period.checked_mul(self.before())?;
-        let jitter = self.tasks.jitter(task, self.responses)?;
+        let jitter = task.released_within(self.responses)?;
         let most = task.within.checked_add(earlier)?.checked_sub(c_k)?.checked_sub(jitter)?;
         let sums = self.sums(self.counted(k))?;
         let mut turns = vec![NeedOfTurns::default(); sums.counted.of_chain.len()];

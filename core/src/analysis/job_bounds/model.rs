@@ -1,4 +1,10 @@
-//! What a job of each thread does, how often jobs come, and what they share.
+//! What a job of each thread does, how often jobs come, and what they share; and **jobs that others release**
+//! (`docs/analysis.md`, "Jobs that the ends of others release").
+//!
+//! Claim of the latter: with `J_i` = `R_p`, where the ends of jobs of p release those of i, and with the arrivals of
+//! the thread from which on one releases the other up to i, all bounds on jobs hold; from its release a job of i
+//! takes `R_i` - `R_p` if `R_i` <= `T_i`, and `R_i` in any case. Assumptions: none of them meets others at a barrier,
+//! and what releases them in the end has a period or a single job.
 
 use super::program::{Program, Unknown, ancestors, reached, threads_of};
 use super::{MOST_THREADS, OnCore, SporadicRefusal, Turns};
@@ -128,6 +134,12 @@ impl Task {
         ancestors(&self.operations, &[number]).into_iter().take(number).all(|found| found)
     }
 
+    /// J: how much later than it arrives a job may be released \[ns\], if `responses` bound those of all tasks; `None`:
+    /// not known.
+    pub(super) fn released_within(&self, responses: &[Option<u64>]) -> Option<u64> {
+        self.trigger.map_or(Some(self.jitter), |trigger| responses.get(trigger).copied().flatten())
+    }
+
     /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
     /// instant at which the next job begins, when blocks have been assigned.
     pub(super) fn begin(&self, response: Option<u64>) -> Begin {
@@ -254,12 +266,6 @@ impl TaskSet {
         !is_held && self.latency == 0 && self.contexts.is_none()
     }
 
-    /// J of a task: how much later than it arrives one of its jobs may be released \[ns\], if `responses` bound those
-    /// of all; `None`: not known.
-    pub(super) fn jitter(&self, task: &Task, responses: &[Option<u64>]) -> Option<u64> {
-        task.trigger.map_or(Some(task.jitter), |trigger| responses.get(trigger).copied().flatten())
-    }
-
     /// How long in `window` ns the core of `task` may be had by tasks that are more urgent \[ns\], if a job of each
     /// ends within its response; `None`: not known.
     pub(super) fn higher(&self, task: &Task, window: u64, responses: &[Option<u64>]) -> Option<u64> {
@@ -267,7 +273,7 @@ impl TaskSet {
         let mut total = 0_u64;
         for (other, response) in self.tasks.iter().zip(responses) {
             let Some(core) = other.core.filter(|core| own.is_below(core)) else { continue };
-            let (one, late) = core.takes(other.period, self.jitter(other, responses)?, *response)?;
+            let (one, late) = core.takes(other.period, other.released_within(responses)?, *response)?;
             let jobs = window.checked_add(late)?.div_ceil(other.period.max(1));
             let jobs = other.most_jobs.map_or(jobs, |most| jobs.min(most));
             total = total.checked_add(one.checked_mul(jobs)?)?;

@@ -226,7 +226,7 @@ fn of_job(
         engines: tasks.engines,
     };
     // J_i + F_i.
-    let (jitter, ends) = (tasks.jitter(task, responses)?, phased.ends(&tasks.classes, weights)?);
+    let (jitter, ends) = (task.released_within(responses)?, phased.ends(&tasks.classes, weights)?);
     ends.into_iter().map(|end| end.checked_add(jitter)).collect()
 }
 
@@ -292,7 +292,7 @@ impl Parts {
         for part in &self.submits {
             alone = alone.checked_add(f_s(part, tasks, weights, index, responses)?)?;
         }
-        let jitter = tasks.jitter(task, responses)?;
+        let jitter = task.released_within(responses)?;
         let most = task.within.checked_sub(jitter)?;
         let reach = task.core.map_or(0, |core| core.reach());
         // And what more urgent hosts have of the core.
