@@ -307,10 +307,11 @@ fn groups(scenario: &Scenario, is_sporadic: bool, are_late: bool) -> Result<Vec<
     let mut barriers: Vec<(BarrierId, usize)> = Vec::new();
     for (number, thread) in scenario.threads.iter().enumerate() {
         let label = || thread.label.to_string();
-        // Without a period a job begins when its barrier has opened.
+        // Without a release a job begins when its barrier has opened.
+        let is_released = thread.period.is_some() || thread.triggered_by.is_some();
         let at_barriers: Vec<BarrierId> = thread
             .barriers()
-            .filter(|barrier| thread.period.is_some() || thread.barrier != Some(*barrier) || in_steps(thread, *barrier))
+            .filter(|barrier| is_released || thread.barrier != Some(*barrier) || in_steps(thread, *barrier))
             .filter(|barrier| threads_of(scenario, *barrier) > 1)
             .collect();
         let meets = !at_barriers.is_empty();
