@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | R1, R2, R3, registers, limits per block, SM ids, SM masks, clients of MPS, clusters | `resources` |
 //! | G1, G4, N1, N2, E2, L1, L2, X1, A2, H1, H2 | `waits`, from what `readiness` derives |
+//! | jobs that the ends of others release | `releases` |
 //! | work conservation | `conservation` |
 //! | C1 to C4, shared links, T5 | `copies` |
 //! | T1 to T4, T6 | `rounds`, `times` |
@@ -36,6 +37,7 @@ mod learn;
 mod observed_run;
 mod placement;
 mod readiness;
+mod releases;
 mod report;
 mod resources;
 mod rounds;
@@ -48,8 +50,8 @@ pub use finding::{AuditRule, Finding, Tolerances};
 pub use learn::{LearnedPlacement, learn_placement};
 pub(crate) use learn::{PlacementTried, explained_by_device};
 pub use observed_run::{
-    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStand,
-    ObservedStream, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork,
+    ObservedContexts, ObservedCopy, ObservedFree, ObservedJob, ObservedKernel, ObservedOperation, ObservedRun,
+    ObservedStand, ObservedStream, ObservedTrigger, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork,
 };
 #[doc(hidden)]
 pub use placement::{DecidableBlock, decidable_blocks};

@@ -185,6 +185,9 @@ pub fn replay(
 ) -> Result<Replay, ReplayError> {
     let zero = first_launch(run).ok_or(ReplayError::Empty)?;
     let (scenario, order, log_of_thread, observation) = if let Some((scenario, pairing)) = known {
+        if let Some(thread) = scenario.threads.iter().find(|thread| thread.triggered_by.is_some()) {
+            return Err(ReplayError::Triggered { thread: thread.label.to_string() });
+        }
         let observation = ObservedRun::of_logs_with(run, scenario, pairing);
         let order = measured_launch_order(run, scenario, pairing);
         let scenario = with_measured_times(run, scenario, pairing, tolerances);

@@ -75,6 +75,8 @@ pub struct IterationSpan {
     pub thread: u32,
     /// Which iteration, from 0.
     pub iteration: u32,
+    /// When it was released, as [`Job::released`] has it.
+    pub released: Instant,
     /// When its first step began.
     pub start: Instant,
     /// When its last step was done, barriers at its end aside; [`NEVER`] if the run ended before. An `Option` would

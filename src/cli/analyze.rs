@@ -352,7 +352,8 @@ impl Analyze {
     }
 
     fn sporadic(&self, scenario: &Scenario, demands: Option<&ModelDemands>, part: &Part<'_>) -> anyhow::Result<Answer> {
-        let jitter = SporadicReport::jitter_of_threads(scenario, self.jitter()?).context("--jitter")?;
+        let jitter = SporadicReport::jitter_of_threads(scenario, self.jitter()?);
+        let jitter = jitter.map_err(anyhow::Error::msg).context("--jitter")?;
         let search = |watch: Progress<'_>| SporadicReport::of(scenario, &jitter, demands, self.search.time, watch);
         let report = self.search.watched(search)??;
         let SporadicReport { verdicts, requirements, notes, .. } = &report;

@@ -47,7 +47,7 @@ pub(crate) const OTHER_NATIVE: &str = r#"{
             {"record": "E", "programmatic": true}, {"wait": "E", "programmatic": true}]},
         {"name": "S2", "operations": [{"graph": "G"}, {"kernel": "K3"}]}, {"name": "S3"}],
     "hosts": [
-        {"name": "H", "steps": [{"graph": "G", "stream": "S3"}, {"launch": "K1", "stream": "S3"},
+        {"name": "H", "triggered_by": "S1", "steps": [{"graph": "G", "stream": "S3"}, {"launch": "K1", "stream": "S3"},
             {"launch": "K1", "programmatic": true, "stream": "S3"}, {"record": "F", "programmatic": true, "stream": "S3"},
             {"wait": "F", "programmatic": true, "stream": "NULL"},
             {"copy": "device-to-host", "duration": "1 us", "stream": "S3"}]}],

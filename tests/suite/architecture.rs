@@ -42,16 +42,16 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5206),
-    ("core/run", 2551),
-    ("core/hosts", 1875),
+    ("core/scenario", 5294),
+    ("core/run", 2612),
+    ("core/hosts", 2006),
     ("core/logs", 2338),
-    ("core/audit", 4064),
-    ("core/analysis", 13810),
-    ("core/replay", 406),
+    ("core/audit", 4166),
+    ("core/analysis", 13893),
+    ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
-    ("core/tables", 3029),
+    ("core/tables", 3040),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 174),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5694),
+    ("src/cli", 5695),
 ];
 
 /// Of all rooms.
-const LINES: usize = 92_123;
+const LINES: usize = 92_607;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 552;
+const FILES: usize = 555;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 637;
+const MOST_PUBLIC_ITEMS: usize = 639;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

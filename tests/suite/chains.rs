@@ -326,9 +326,13 @@ fn times(run: &Run<'_>) -> Vec<Vec<(Option<u64>, Option<u64>)>> {
     links.collect()
 }
 
-/// The registers themselves, instant by instant: the longest reaction time and data age.
+/// The registers themselves, instant by instant: the longest reaction time and data age. Who is released takes what the
+/// job has written that releases it.
 fn simulated_registers(run: &Run<'_>) -> [Option<u64>; 2] {
     let times = times(run);
+    let links = &run.scenario.chains[0].links;
+    let is_released_by_the_one_before =
+        |link: usize| run.scenario.threads[links[link].thread as usize].triggered_by == Some(links[link - 1].thread);
     let mut events = Vec::new();
     for (link, jobs) in times.iter().enumerate() {
         for (job, &(read, write)) in jobs.iter().enumerate() {
@@ -343,7 +347,11 @@ fn simulated_registers(run: &Run<'_>) -> [Option<u64>; 2] {
     let mut outputs = Vec::new();
     for (at, is_read, link, job) in events {
         if is_read == 1 {
-            held[link][job] = if link == 0 { Some(at) } else { registers[link - 1] };
+            held[link][job] = match link {
+                0 => Some(at),
+                link if is_released_by_the_one_before(link) => held[link - 1][job],
+                link => registers[link - 1],
+            };
         } else {
             registers[link] = held[link][job];
             outputs.extend(held[link][job].filter(|_| link + 1 == times.len()).map(|data| (at, data)));
@@ -369,6 +377,8 @@ struct Thread {
     ms: [u64; 3],
     /// Whether it reads and writes by operations.
     points: (bool, bool),
+    /// Which of those before it releases it, if it is a host and one of them launches anything.
+    trigger: Option<prop::sample::Index>,
 }
 
 #[derive(Debug, Clone)]
@@ -383,8 +393,11 @@ struct Sample {
 fn thread() -> impl Strategy<Value = Thread> {
     let periods = select(vec![10_u64, 20, 20, 40, 40, 80, 15, 30, 7]);
     let times = (1_u64..6, 1_u64..5, 1_u64..4);
-    (0_u8..4, periods, 0_u64..80, times, any::<(bool, bool)>()).prop_map(|(kind, period_ms, phase, ms, points)| {
+    let trigger = prop::option::weighted(0.4, any::<prop::sample::Index>());
+    let parts = (0_u8..4, periods, 0_u64..80, times, any::<(bool, bool)>(), trigger);
+    parts.prop_map(|(kind, period_ms, phase, ms, points, trigger)| {
         Thread {
+            trigger,
             kind,
             period_ms,
             // Some begin later than after a period.
@@ -399,15 +412,28 @@ fn samples() -> impl Strategy<Value = Sample> {
     let threads = prop::collection::vec(thread(), 1..5);
     let path = prop::collection::vec(any::<prop::sample::Index>(), 1..5);
     let horizon = prop::option::weighted(0.7, 60_u64..400);
-    (threads, path, horizon, 2_u64..12, (20_u64..200, 20_u64..200)).prop_map(
-        |(threads, path, horizon_ms, jobs, limits_ms)| {
+    (threads, path, horizon, 2_u64..12, (20_u64..200, 20_u64..200), any::<bool>()).prop_map(
+        |(threads, path, horizon_ms, jobs, limits_ms, follows)| {
             let path = path.into_iter().map(|at| at.index(threads.len())).collect();
-            Sample { threads, path, horizon_ms, jobs, limits_ms }
+            let mut sample = Sample { threads, path, horizon_ms, jobs, limits_ms };
+            // Half of the paths go to who is released by the one before, where there is one.
+            for at in 1..sample.path.len() {
+                let released = (0..sample.threads.len()).find(|&one| sample.trigger(one) == Some(sample.path[at - 1]));
+                sample.path[at] = released.filter(|_| follows).unwrap_or(sample.path[at]);
+            }
+            sample
         },
     )
 }
 
 impl Sample {
+    /// Who releases a thread.
+    fn trigger(&self, number: usize) -> Option<usize> {
+        let own = self.threads[number].trigger.filter(|_| self.threads[number].kind > 0)?;
+        let before: Vec<usize> = (0..number).filter(|&one| self.threads[one].kind < 3).collect();
+        (!before.is_empty()).then(|| *own.get(&before))
+    }
+
     fn scenario(&self) -> Scenario {
         let (mut kernels, mut streams, mut hosts) = (serde_json::Map::new(), Vec::new(), Vec::new());
         for (number, thread) in self.threads.iter().enumerate() {
@@ -443,6 +469,9 @@ impl Sample {
                 2 => json!([in_stream, wait, launch]),
                 _ => json!([sleep]),
             };
+            if let Some(trigger) = self.trigger(number) {
+                entry = json!({"name": name, "triggered_by": format!("T{trigger}"), "steps": entry["steps"]});
+            }
             streams.push(json!({"name": stream, "priority": if number % 2 == 0 { 0 } else { -1 }}));
             hosts.push(entry);
         }
@@ -514,7 +543,8 @@ fn ratios(sample: &Sample, seeds: u64) -> Result<Vec<f64>, TestCaseError> {
     // Distributed Automotive Systems", DAC 2007: no longer than all periods and responses together.
     let all_run_from_the_beginning =
         sample.horizon_ms.is_some() && sample.threads.iter().all(|thread| thread.release_ms < thread.period_ms);
-    let sum = all_run_from_the_beginning.then(sum_of_periods_and_responses).flatten();
+    let has_triggers = (0..sample.threads.len()).any(|number| sample.trigger(number).is_some());
+    let sum = (all_run_from_the_beginning && !has_triggers).then(sum_of_periods_and_responses).flatten();
     if let (Some(bound), Some(sum)) = (rows[0].bound_ns, sum) {
         prop_assert!(bound.as_ns() <= sum, "{} is above {}", bound.as_ns(), sum);
     }

@@ -9,6 +9,7 @@ use gpusched::analysis::{
     AnalysisError, BlockTimes, BoundOptions, JobVerdicts, SearchOptions, Verdict, judge, judge_sporadic,
 };
 use gpusched::effort::Progress;
+use gpusched::hosts::simulate;
 use gpusched::scenario::{HostThread, ReleaseOrder, Scenario};
 use gpusched::time::Duration;
 use gpusched::workload::Placement;
@@ -17,7 +18,8 @@ use proptest::test_runner::{TestCaseResult, TestRunner};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::campaign::part_of;
+use crate::agreement::agreed;
+use crate::campaign::{config, part_of};
 use crate::reference::{self, Adversary, Arrival, Open, arrivals, only_submits};
 
 mod family;
@@ -174,6 +176,7 @@ pub(crate) fn phased_run(
     let number: u64 = numbers.random();
     let of = |thread: &HostThread| (thread.period.map_or(1, Duration::as_ns), thread.jitter.as_ns());
     let come = arrivals(number, &scenario.threads.iter().map(of).collect::<Vec<_>>(), JOBS);
+    let has_triggers = scenario.threads.iter().any(|thread| thread.triggered_by.is_some());
     let mut run = placed(scenario, numbers);
     run.threads.clear();
     // By thread of the run: of which it does jobs, and the first of them.
@@ -181,7 +184,7 @@ pub(crate) fn phased_run(
     let mut releases: Vec<Vec<Arrival>> = Vec::new();
     for (number, (thread, come)) in scenario.threads.iter().zip(come).enumerate() {
         let endless = HostThread { iterations: None, is_cut: false, time_limit: None, ..thread.clone() };
-        if only_submits(scenario, number) {
+        if only_submits(scenario, number) && !has_triggers {
             for (job, arrival) in come.into_iter().enumerate() {
                 run.threads.push(endless.clone());
                 owners.push((number, job));
@@ -218,7 +221,7 @@ fn holds(sample: &Sample, seed: u64, effort: Effort, tally: &Tally) -> TestCaseR
     ] {
         given(&scenario, BoundOptions { block_times, order }, seed, effort, tally)?;
     }
-    if scenario.threads.iter().all(|thread| thread.period.is_some()) {
+    if scenario.threads.iter().all(|thread| thread.period.is_some() || thread.triggered_by.is_some()) {
         phased(&scenario, seed, effort, tally)?;
     }
     Ok(())
@@ -254,6 +257,21 @@ fn no_run_of_an_adversary_is_above_a_bound() {
         .collect();
     // A few scenarios of a family may all be refused.
     assert!(none.len() < 4, "{none:?}");
+}
+
+/// The reference knows who releases whom in its own way, and so does the audit.
+#[test]
+fn runs_in_which_jobs_release_others_are_those_of_the_reference() {
+    for family in family::ALL.iter().filter(|family| family.triggers) {
+        let mut runner = TestRunner::new(config(40));
+        let agree =
+            |sample: Sample| sample.with_stated_times().scenario().map_or(Ok(()), |one| agreed_if_it_runs(&one));
+        runner.run(&sample(family), agree).unwrap_or_else(|error| panic!("{}: {error}", family.name));
+    }
+}
+
+fn agreed_if_it_runs(scenario: &Scenario) -> TestCaseResult {
+    if simulate(scenario).is_ok() { agreed(scenario).map(|_| ()) } else { Ok(()) }
 }
 
 /// `GPUSCHED_CASES` scenarios of each family, or of the one that `GPUSCHED_FAMILY` names; without it until a million

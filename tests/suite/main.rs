@@ -139,6 +139,7 @@ mod svg_checks;
 mod tasks;
 mod tour;
 mod trace_state;
+mod triggers;
 mod turn_mutants;
 mod turn_rules;
 mod validation;

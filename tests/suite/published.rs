@@ -44,11 +44,12 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Files whose answers are checked elsewhere (`deadlines.rs`, `chains.rs`, `cores.rs`, `tour.rs`, `docs/processes.md`,
-/// `docs/validation.md`, `docs/hang.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
+/// `docs/validation.md`, `docs/analysis.md`, `docs/hang.md`, `explain.rs`, `green_contexts.rs`, `programmatic.rs`,
 /// `clusters.rs`, `graphs.rs`, `persistent.rs`): they come from no publication.
-const EXAMPLES: [&str; 45] = [
+const EXAMPLES: [&str; 46] = [
     "deadlines/camera-and-lidar.json",
     "deadlines/camera-to-brake.json",
+    "deadlines/camera-to-tracker.json",
     "deadlines/shared-core.json",
     "deadlines/waters-2019.json",
     "processes/perception-and-control.json",

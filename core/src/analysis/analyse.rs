@@ -174,9 +174,12 @@ fn analysis_of<'a>(scenario: &'a Scenario, prepared: &Prepared, bounds: Option<&
         let safe_finish = safe_finish.filter(|_| !is_beyond);
         let thread = scenario.threads.get(record.origin.thread as usize);
         let deadline = thread.and_then(HostThread::deadline);
-        let job = thread.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
+        // When the ends of others release a job is not stated.
+        let stated = thread.filter(|thread| thread.triggered_by.is_none());
+        let job = stated.map(|thread| thread.release_of(u64::from(record.origin.iteration)));
         let due = job.zip(deadline).map(|(job, deadline)| job + deadline);
-        let period = thread.and_then(|thread| thread.period.or(thread.deadline()));
+        let period = scenario.timed(record.origin.thread).and_then(|timed| timed.period);
+        let period = period.or_else(|| thread.and_then(HostThread::deadline));
         let (block_time, blocks, threads) = (costs.kernels[id.index()].block_time, kernel.blocks, kernel.shape.threads);
         let task = period.map(|period| KernelTask { period, block_time, blocks, threads });
         index_of[number as usize] = kernels.len();

@@ -110,6 +110,10 @@ pub(crate) enum DependentLaunch {
     Works,
     #[error("goes on until another host has ended, so it has more jobs where that ends later")]
     Until,
+    #[error(
+        "is released by the ends of another's jobs, so what it does comes earlier or later when these take less time"
+    )]
+    Triggered,
     #[error("waits in its calls while another thread of its process frees memory (H2)")]
     Held,
 }
@@ -414,7 +418,9 @@ pub(super) fn launch_dependence(scenario: &Scenario) -> Option<LaunchDependence>
     let works = || scenario.threads.iter().find(|thread| thread.works()).map(|thread| (thread, DependentLaunch::Works));
     let held = scenario.held_by_frees().map(|(thread, _)| (thread, DependentLaunch::Held));
     let until = || scenario.threads.iter().find(|one| one.until.is_some()).map(|one| (one, DependentLaunch::Until));
-    let (thread, why) = held.or_else(waits).or_else(works).or_else(until)?;
+    let triggered = || scenario.threads.iter().find(|one| one.triggered_by.is_some());
+    let triggered = || triggered().map(|thread| (thread, DependentLaunch::Triggered));
+    let (thread, why) = held.or_else(triggered).or_else(waits).or_else(works).or_else(until)?;
     Some(LaunchDependence { thread: thread.label.to_string(), why })
 }
 

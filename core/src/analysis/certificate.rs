@@ -311,6 +311,7 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     });
     let others = [
         ("several processes", scenario.has_processes() || sms_at_once(scenario, &launches) < device.sms),
+        ("jobs that others release", scenario.threads.iter().any(|thread| thread.triggered_by.is_some())),
         ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
         ("warps that take unlike numbers of registers", registers_charged(scenario).is_none()),
     ];

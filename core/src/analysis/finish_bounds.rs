@@ -90,7 +90,8 @@ pub struct FinishBounds {
     /// Kernels, copies and memsets in launch order; none of them if there are no bounds, or only on jobs.
     pub operations: Vec<BoundedOperation>,
     /// By host thread: no job, from its release to its end on the GPU and on its host, takes longer, whenever jobs are
-    /// released a period or more apart. Empty where operations have bounds of their own.
+    /// released a period or more apart; of jobs that others release, from the release of the one from which on one
+    /// releases the other up to it. Empty where operations have bounds of their own.
     pub responses: Vec<Option<Duration>>,
     /// What the bounds on jobs assume and leave out.
     pub notes: Vec<String>,

@@ -29,10 +29,30 @@ mod weight_choices;
 /// The bounds on those threads that have one, which hold whatever the others do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JobBounds {
-    /// By thread: from the arrival of a job to the end of its last operation, and of what its host does, at most.
+    /// By thread: from the arrival of a job to the end of its last operation, and of what its host does, at most. A job
+    /// that others release arrives with the one from which on one releases the other up to it.
     pub(super) responses: Vec<Option<Duration>>,
     /// Why the first thread that has none has none.
     pub(super) refusal: Option<SporadicRefusal>,
+}
+
+impl JobBounds {
+    /// By thread: from the *release* of a job to its end, at most, by such bounds from its arrival.
+    ///
+    /// Only jobs that others release are released late without a jitter: when the trigger's have ended, within R' of
+    /// their arrival. Where R <= T, the job before has ended when one arrives, and by J = R' the bound R is that on how
+    /// long a job takes once it is released, and R' more. Else one that is released at its arrival or later takes no
+    /// longer than R.
+    pub(super) fn from_releases(scenario: &Scenario, responses: &[Option<Duration>]) -> Vec<Option<Duration>> {
+        let from_release = |(number, response): (u32, &Option<Duration>)| {
+            let (thread, response) = (scenario.threads.get(number as usize)?, (*response)?);
+            let Some(trigger) = thread.triggered_by else { return Some(response) };
+            let is_alone = scenario.timed(number)?.period.is_none_or(|period| response <= period);
+            let late = responses.get(trigger as usize).copied().flatten().filter(|_| is_alone).unwrap_or_default();
+            Some(Duration::from_ns(response.as_ns().saturating_sub(late.as_ns())))
+        };
+        (0..).zip(responses).map(from_release).collect()
+    }
 }
 
 /// The bounds of a scenario; `sides` are threads that share nothing with the others but copy engines, each on a GPU of
@@ -122,7 +142,8 @@ pub enum SporadicRefusal {
     /// It meets others at a barrier in a way of which nothing is known.
     #[error(
         "{thread:?} meets others at a barrier: only threads are known that all have the same period (and number of \
-         iterations) or all run once, come to each barrier equally often, and have given releases and no time limit"
+         iterations) or all run once, come to each barrier equally often, and have given releases, which no ends of jobs \
+         are, nor release others, and no time limit"
     )]
     Barrier {
         /// Label of the thread.

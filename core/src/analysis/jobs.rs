@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::assumptions;
 use super::assumptions::launches_at_release;
 use super::finish_bounds::{BoundedOperation, FinishBounds, finish_bounds};
-use super::job_bounds::Releases;
+use super::job_bounds::{JobBounds, Releases};
 use super::partitions::job_bounds_of;
 use super::prepared::{AllReleased, Repeats};
 use super::safe_bound::BlockTimes;
@@ -232,7 +232,8 @@ impl JobResponses {
     fn within(scenario: &Scenario, jobs: &[AnalysedJob], bounds: &FinishBounds) -> Self {
         let hosts = HostEnds::new(scenario, &bounds.operations, bounds.options.order);
         let all_released = AllReleased::new(scenario);
-        let of_thread = |job: &AnalysedJob| bounds.responses.get(job.thread as usize).copied().flatten();
+        let of_threads = JobBounds::from_releases(scenario, &bounds.responses);
+        let of_thread = |job: &AnalysedJob| of_threads.get(job.thread as usize).copied().flatten();
         let finish = |job: &AnalysedJob| {
             let origin = Origin { thread: job.thread, iteration: job.job };
             // Simulation and analysis number launches alike, as long as these do not depend on completions.

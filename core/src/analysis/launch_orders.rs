@@ -23,7 +23,7 @@ use crate::joined::Joined;
 use crate::limits::count_turn;
 use crate::proven::Proven;
 use crate::run::Run;
-use crate::scenario::{KernelLaunch, Scenario};
+use crate::scenario::{HostThread, KernelLaunch, Scenario};
 use crate::time::Instant;
 use crate::trace::OperationRecord;
 use crate::workload::OperationKind;
@@ -453,7 +453,8 @@ impl Ties {
             is_mixed |= !others.is_empty() && may_mix(scenario, together);
         }
         let mut released = BTreeMap::new();
-        for (thread, program) in scenario.threads.iter().enumerate() {
+        let timed = |(_, program): &(usize, &HostThread)| program.triggered_by.is_none();
+        for (thread, program) in scenario.threads.iter().enumerate().filter(timed) {
             let first: &mut usize = released.entry(program.release).or_insert(thread);
             sets.join(*first, thread);
         }

@@ -70,8 +70,10 @@ fn by_what_they_share(scenario: &Scenario, with_copies: bool) -> Option<Vec<Part
             groups.join(thread, other);
         }
     }
-    for (thread, other) in (0..).zip(&scenario.threads).filter_map(|(number, thread)| Some((number, thread.until?))) {
-        groups.join(thread, other as usize);
+    for (number, thread) in scenario.threads.iter().enumerate() {
+        for other in thread.until.into_iter().chain(thread.triggered_by) {
+            groups.join(number, other as usize);
+        }
     }
     let mut unite_all = |is_one: &dyn Fn(usize) -> bool| {
         let mut all = (0..scenario.threads.len()).filter(|thread| is_one(*thread));

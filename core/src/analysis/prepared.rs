@@ -227,8 +227,8 @@ impl Repeats {
     /// before it is done; and so it is at x, or else what was released before x might have taken no time at all
     /// (`is_any_shorter`: that is among the runs which the bounds cover). Then the GPU is empty at x + H as it was at
     /// x, and what is released from x + H on is what was released from x on, H later; and so on. The first such x + H
-    /// by which jobs are still judged; `None`: there is none, or threads meet at barriers, where one may be under way
-    /// though all its jobs are done.
+    /// by which jobs are still judged; `None`: there is none, or threads release others, or meet at barriers, where one
+    /// may be under way though all its jobs are done.
     pub(super) fn of(
         scenario: &Scenario,
         threads: &BTreeSet<usize>,
@@ -236,7 +236,8 @@ impl Repeats {
         is_any_shorter: bool,
     ) -> Option<Self> {
         let threads = || threads.iter().map(|&thread| &scenario.threads[thread]);
-        if threads().any(|thread| thread.barriers().next().is_some()) {
+        // When others are released by the ends of jobs, differs from run to run.
+        if threads().any(|thread| thread.barriers().next().is_some() || thread.triggered_by.is_some()) {
             return None;
         }
         // Beside what has no end, a job that is counted comes once, whatever its period.

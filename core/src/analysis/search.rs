@@ -478,7 +478,9 @@ impl Searcher<'_, '_> {
             for done in run.jobs().begun {
                 let job = variation.declared(done.thread) as usize;
                 let Some((response, finish)) = responses.get_mut(job).zip(done.finished) else { continue };
-                *response = Some(finish.since(arrivals[job]).as_ns());
+                let is_timed = base.threads.get(job).is_some_and(|thread| thread.triggered_by.is_none());
+                let arrival = if is_timed { arrivals[job] } else { done.released };
+                *response = Some(finish.since(arrival).as_ns());
             }
             for (job, response) in jobs.iter().zip(&mut responses) {
                 if !job.complete {
@@ -489,7 +491,11 @@ impl Searcher<'_, '_> {
             for job in run.jobs().begun {
                 let key = (variation.declared(job.thread), job.iteration);
                 let Ok(index) = jobs.binary_search_by_key(&key, |job| (job.thread, job.job)) else { continue };
-                responses[index] = job.response().map(Duration::as_ns);
+                // Those that others release are not released in each run when they are in the scenario's own.
+                let is_timed = base.threads.get(key.0 as usize).is_some_and(|thread| thread.triggered_by.is_none());
+                let until = base.known_until().filter(|_| !is_timed);
+                let response = job.response().map(|response| shown(until, job.released, response));
+                responses[index] = response.map(Duration::as_ns);
             }
         }
         let chains = self.chains.iter();

@@ -2,6 +2,7 @@
 //! jitter after it arrives, and nothing is known of how the streams are phased.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -34,11 +35,13 @@ const MOST_JOBS: u64 = 12;
 pub struct SporadicVerdict {
     /// Label of the host thread.
     pub stream: String,
-    /// From one arrival to the next at least.
+    /// From one arrival to the next at least; of jobs that others release, of those from which on one releases the
+    /// other up to them.
     pub period_ns: Duration,
     /// From the arrival of a job to its release at most.
     pub jitter_ns: Duration,
-    /// The longest response in any run that was simulated, from the arrival to the end of the job.
+    /// The longest response in any run that was simulated, from the arrival to the end of the job; of jobs that others
+    /// release, from the release.
     pub worst_found_ns: Option<Duration>,
     /// No job of any phasing has a longer response.
     pub bound_ns: Option<Duration>,
@@ -61,6 +64,8 @@ pub struct SporadicVerdicts {
     pub stopped: bool,
     /// Runs that were simulated.
     pub runs: u64,
+    /// By host thread: bounds as [`JobBounds`] has them.
+    pub(crate) responses: Vec<Option<Duration>>,
     /// None if no run can be made up for the scenario; then, if that leaves a deadline open, runs with the releases
     /// that the scenario states.
     found: Vec<SearchResult<'static>>,
@@ -87,9 +92,10 @@ impl SporadicVerdicts {
     }
 }
 
-/// Bounds on the responses of every stream's jobs, from arrival to the end of the job, in every run in which
-/// jobs come a period or more apart and are released up to the jitter (by thread; missing ones are 0) after that,
-/// under every work-conserving placement, with blocks and copies up to as long as stated.
+/// Bounds on the responses of every stream's jobs, from arrival to the end of the job, in every run in which jobs come
+/// a period or more apart and are released up to the jitter (by thread; missing ones are 0) after that, or by the ends
+/// of those of others, from which on the responses count then, under every work-conserving placement, with blocks and
+/// copies up to as long as stated.
 ///
 /// # Errors
 /// [`ProgramError`] for a scenario that did not come through a reader.
@@ -99,7 +105,7 @@ pub fn sporadic_bounds(
 ) -> Result<Result<Vec<Duration>, SporadicRefusal>, ProgramError> {
     Ok(stream_bounds(scenario, jitter)?.bounds.and_then(|bounds| match bounds.refusal {
         Some(refusal) => Err(refusal),
-        None => Ok(bounds.responses.into_iter().flatten().collect()),
+        None => Ok(JobBounds::from_releases(scenario, &bounds.responses).into_iter().flatten().collect()),
     }))
 }
 
@@ -177,7 +183,9 @@ pub fn judge_sporadic(
     let mut found: Vec<SearchResult<'static>> =
         base.map(|base| search_from(base, options, watch)).transpose()?.into_iter().collect();
     let mut worst_job = worst_jobs(&found, scenario.threads.len());
-    let bound_of = |index: usize| bounds.as_ref().and_then(|bounds| *bounds.get(index)?);
+    let responses = bounds.unwrap_or_else(|| vec![None; scenario.threads.len()]);
+    let bounds = JobBounds::from_releases(scenario, &responses);
+    let bound_of = |index: usize| bounds.get(index).copied().flatten();
     let is_open = |(index, thread): (usize, &HostThread)| {
         let worst = worst_job[index].and_then(|(search, job)| found[search].worst(job));
         thread.deadline().is_some_and(|deadline| Verdict::new(worst, bound_of(index), deadline) == Verdict::Open)
@@ -196,8 +204,8 @@ pub fn judge_sporadic(
         let deadline_ns = thread.deadline();
         SporadicVerdict {
             stream: thread.label.to_string(),
-            period_ns: thread.period.unwrap_or(Duration::ZERO),
-            jitter_ns: jitter.get(index).copied().unwrap_or(Duration::ZERO),
+            period_ns: period_of(scenario, index).unwrap_or(Duration::ZERO),
+            jitter_ns: jitter.get(index).copied().filter(|_| thread.triggered_by.is_none()).unwrap_or(Duration::ZERO),
             worst_found_ns,
             bound_ns,
             deadline_ns,
@@ -211,7 +219,13 @@ pub fn judge_sporadic(
         BrokenBound::check(*worst_found_ns, ("the bound on all runs of all phasings", *bound_ns), subject)?;
     }
     let runs = found.iter().map(|found| found.runs).sum();
-    Ok(SporadicVerdicts { streams, refusal, stopped, runs, found, worst_job })
+    Ok(SporadicVerdicts { streams, refusal, stopped, runs, responses, found, worst_job })
+}
+
+/// From one arrival of a thread's jobs to the next, if they have a period, or those by which they are released in the
+/// end.
+fn period_of(scenario: &Scenario, thread: usize) -> Option<Duration> {
+    scenario.timed(u32::try_from(thread).ok()?)?.period
 }
 
 /// Of each of so many threads: in which search which job has the longest response.
@@ -236,28 +250,33 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
     let mut base = without_threads(scenario);
     let longest = scenario.threads.iter().filter_map(|thread| thread.period).max()?.as_ns();
     let (mut jobs, mut rules) = (Vec::new(), Vec::new());
+    let mut places: BTreeMap<(usize, u64), usize> = BTreeMap::new();
     // The search is the same wherever threads stand in the file.
     let ranks = scenario.thread_ranks();
     let mut threads: Vec<(usize, &HostThread)> = scenario.threads.iter().enumerate().collect();
     threads.sort_by_key(|(index, _)| ranks[*index]);
     for (index, thread) in threads {
-        let period = thread.period?.as_ns();
+        let period = period_of(scenario, index)?.as_ns();
+        let is_timed = thread.triggered_by.is_none();
         // Of what is not known no run is made up; in those without it jobs are released as they arrive.
-        let jitter = jitter.get(index).filter(|jitter| **jitter != HostThread::UNKNOWN_JITTER);
+        let jitter = jitter.get(index).filter(|jitter| is_timed && **jitter != HostThread::UNKNOWN_JITTER);
         let jitter = jitter.map_or(0, |jitter| jitter.as_ns());
         if period > LONGEST / MOST_JOBS || jitter > LONGEST {
             return None;
         }
         let mut rule = ReleaseRule { threads: Vec::new(), arrivals: Vec::new(), period: Some(period), jitter };
         let number = longest.checked_mul(3)?.div_ceil(period.max(1)).clamp(LEAST_JOBS, MOST_JOBS);
-        let number = most_jobs(thread).map_or(number, |most| number.min(most));
+        let timed = scenario.timed(u32::try_from(index).ok()?)?;
+        let number = most_jobs(timed).map_or(number, |most| number.min(most));
         for job in 0..number {
             let steps = steps_of(scenario, &mut base, thread, (index, job, number))?;
+            places.insert((index, job), base.threads.len());
             rule.threads.push(base.threads.len());
             let released = Duration::from_ns(job.checked_mul(period)?);
             rule.arrivals.push(released.as_ns());
             let deadline = thread.deadline();
-            let once = HostThread::once(format!("{} job {job}", thread.label), released, steps);
+            let release = if is_timed { released } else { Duration::ZERO };
+            let once = HostThread::once(format!("{} job {job}", thread.label), release, steps);
             base.threads.push(HostThread {
                 process: thread.process,
                 core: thread.core,
@@ -275,7 +294,14 @@ fn unrolled(scenario: &Scenario, jitter: &[Duration]) -> Option<(Scenario, Vec<A
                 operations: SmallVec::new(),
             });
         }
-        rules.push(rule);
+        // Those that others release come with these.
+        rules.extend(Some(rule).filter(|_| is_timed));
+    }
+    for (&(thread, job), &place) in &places {
+        if let Some(trigger) = scenario.threads[thread].triggered_by {
+            let trigger = places.get(&(trigger as usize, job))?;
+            base.threads[place].triggered_by = Some(u32::try_from(*trigger).ok()?);
+        }
     }
     Some((base, jobs, rules))
 }

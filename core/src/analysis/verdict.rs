@@ -212,7 +212,7 @@ pub(crate) fn judge_known<'s>(
     let (responses, refusal) = any.unwrap_or_default();
     let known = match jitter {
         [] => JobResponses::new(scenario, &found.jobs, bounds),
-        _ => JobResponses::of_any(&found.jobs, &responses),
+        _ => JobResponses::of_any(&found.jobs, &JobBounds::from_releases(scenario, &responses)),
     };
     let refusal = if jitter.is_empty() { bounds.refusal.clone() } else { refusal };
     let until = scenario.known_until();

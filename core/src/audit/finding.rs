@@ -80,6 +80,9 @@ named! {
         H1 = "H1",
         /// Something was launched while another thread of its process freed memory.
         H2 = "H2",
+        /// A job that the end of another's releases was released at another instant, or began at another one than when
+        /// it was released and its host was free.
+        Trigger = "trigger",
         /// An eligible head waited while it fitted.
         WorkConservation = "work conservation",
         /// A simulated block went elsewhere than its placement policy says.

@@ -37,6 +37,10 @@ pub struct ObservedRun {
     pub operations: Vec<ObservedOperation>,
     /// Calls that free memory and waited, in a simulated run; no log shows them.
     pub frees: Vec<ObservedFree>,
+    /// Jobs of threads of which one releases the other, by thread and then number; none of a measured run.
+    pub jobs: Vec<ObservedJob>,
+    /// Which of these threads release which.
+    pub triggers: Vec<ObservedTrigger>,
     /// Whether operations that became ready at one instant entered their queues in another order than the model's: then
     /// times tell nothing of the order of one instant.
     pub(super) has_chosen_order: bool,
@@ -88,6 +92,36 @@ pub struct ObservedFree {
     pub from_ns: LogTime,
     /// When it returned \[ns\]; `None`: the run ended before.
     pub to_ns: Option<LogTime>,
+}
+
+/// A host thread whose jobs the ends of those of another release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedTrigger {
+    /// Its name in reports.
+    pub name: Arc<str>,
+    /// The host thread, by number.
+    pub thread: usize,
+    /// The other one, by number.
+    pub trigger: usize,
+    /// Whether it may have to wait, for a core or at a barrier, before a job that has been released begins.
+    pub may_wait: bool,
+}
+
+/// A job whose end releases one of another thread, or that is released so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObservedJob {
+    /// The host thread, by number.
+    pub thread: usize,
+    /// Which job of that thread, from 0.
+    pub number: u32,
+    /// When it was released \[ns\].
+    pub released_ns: LogTime,
+    /// When its first step began \[ns\].
+    pub began_ns: LogTime,
+    /// When its host had done its last step \[ns\]; `None`: the run ended before.
+    pub host_end_ns: Option<LogTime>,
+    /// When that was so and all its operations had completed \[ns\]; `None`: the run ended before.
+    pub end_ns: Option<LogTime>,
 }
 
 /// Who has EE queues beside those that all others of a context share.

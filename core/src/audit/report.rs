@@ -8,7 +8,7 @@ use super::finding::{Finding, Tolerances};
 use super::learn::LearnedPlacement;
 use super::observed_run::{ObservedContexts, ObservedRun};
 use super::placement::PlacementStatistic;
-use super::{conservation, copies, placement, resources, rounds, synchronization, times, waits};
+use super::{conservation, copies, placement, releases, resources, rounds, synchronization, times, waits};
 use crate::device::CopySharing;
 use crate::effort::Progress;
 use crate::logs::{Dropped, LogInput};
@@ -48,6 +48,7 @@ const ALONE: &[Check] = &[
     resources::check_clients,
     resources::check_clusters,
     waits::check_calls,
+    releases::check,
     synchronization::check,
     |run, found| copies::check_links(run.observed, found),
 ];

@@ -4,6 +4,7 @@ mod cores;
 pub(super) mod long_run;
 pub(super) mod simulate;
 mod state;
+mod triggers;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,7 @@ use crate::trace::NEVER;
 use crate::workload::{OperationId, OperationKind, Origin, StreamId, ValueId};
 
 use cores::Cores;
+use triggers::{Next, Triggers};
 use waits::{Barrier, DeviceWaits, Frees, Releases, Waiting};
 
 pub use simulate::{LaunchOrder, ProgramError, SimulateOptions, simulate, simulate_with};
@@ -48,6 +50,7 @@ pub struct ProgramHost<'a> {
     frees: Frees,
     barriers: BTreeMap<BarrierId, Barrier>,
     cores: Cores,
+    triggers: Triggers,
     spans: Vec<IterationSpan>,
     /// Steps since time went on or something was submitted.
     idle_steps: u32,
@@ -92,6 +95,8 @@ struct Thread<'a> {
     last: Option<OperationId>,
     /// Kernels that it has launched.
     launches: u32,
+    /// When the present iteration was released, if another thread did that.
+    released: Option<Instant>,
     /// Index of the present iteration among the spans.
     span: u32,
     /// Who else waits for the same operation.
@@ -149,7 +154,7 @@ impl<'a> ProgramHost<'a> {
             }
         }
         let waiting_for_device = DeviceWaits::new(threads);
-        let (cores, frees) = (Cores::new(threads), Frees::new(threads));
+        let (cores, frees, triggers) = (Cores::new(threads), Frees::new(threads), Triggers::new(threads));
         let threads = threads
             .iter()
             .map(|program| Thread {
@@ -159,6 +164,7 @@ impl<'a> ProgramHost<'a> {
                 position: Position::BeforeIteration,
                 last: None,
                 launches: 0,
+                released: None,
                 span: 0,
                 also_waiting: None,
                 repeated: repeat_counters(program),
@@ -175,6 +181,7 @@ impl<'a> ProgramHost<'a> {
             frees,
             barriers,
             cores,
+            triggers,
             spans: Vec::new(),
             idle_steps: 0,
             idle_since: Instant::ZERO,
@@ -228,6 +235,7 @@ impl<'a> ProgramHost<'a> {
         loop {
             let come = self.awaiting_values.extract_if(.., |(value, _)| gpu.has_reached(*value));
             self.ready.extend(come.map(|(_, thread)| thread));
+            self.triggers.release(gpu, &mut self.ready);
             if self.ready.is_empty() && !self.cores.has_due() {
                 break;
             }
@@ -293,8 +301,18 @@ impl<'a> ProgramHost<'a> {
                         self.end(index);
                         return Ok(false);
                     }
+                    if let Some(trigger) = program.triggered_by {
+                        match self.triggers.next(index, trigger) {
+                            Next::Released(at) => thread.released = Some(at),
+                            Next::Later => return Ok(false),
+                            Next::Never => {
+                                self.end(index);
+                                return Ok(false);
+                            }
+                        }
+                    }
                     thread.position = Position::Released;
-                    if release > gpu.now() {
+                    if release > gpu.now() && program.triggered_by.is_none() {
                         gpu.wake_at(release, index as u64);
                         return Ok(false);
                     }
@@ -308,12 +326,17 @@ impl<'a> ProgramHost<'a> {
                 Position::Synchronized => {
                     thread.position = Position::At(0);
                     thread.span = to_u32(self.spans.len());
+                    let is_stated = program.counts_from_release(thread.iteration);
+                    let stated = is_stated.then(|| program.release_of(thread.iteration));
+                    let (start, released) = (gpu.now(), thread.released.or(stated).unwrap_or(gpu.now()));
                     let (thread, iteration) = (to_u32(index), to_u32(thread.iteration));
-                    self.spans.push(IterationSpan { thread, iteration, start: gpu.now(), end: NEVER });
+                    self.spans.push(IterationSpan { thread, iteration, released, start, end: NEVER });
+                    self.triggers.begins(index);
                 }
                 Position::At(step) => {
                     if program.is_at_end(step as usize) {
                         self.spans[thread.span as usize].end = gpu.now();
+                        self.triggers.has_left(index);
                     }
                     let Some(&action) = program.steps.get(step as usize) else {
                         thread.iteration += 1;
@@ -471,6 +494,7 @@ impl<'a> ProgramHost<'a> {
         let origin = Origin { thread: to_u32(index), iteration: to_u32(thread.iteration) };
         let operation = gpu.submit(stream, kind, origin)?;
         thread.last = Some(operation);
+        self.triggers.submitted(index, operation);
         // A host of one GPU may submit to streams of others.
         let process = self.unknown.and_then(|scenario| scenario.catalogue.process_of(stream));
         self.waiting_for_device.submitted(process.unwrap_or(thread.program.process), operation);
@@ -515,8 +539,9 @@ impl Host for ProgramHost<'_> {
         gpu.reserve(usize::try_from(expected).map_or(most, |expected| expected.min(most)));
         // Most threads begin at least one iteration.
         self.spans.reserve(self.threads.len());
-        let releases =
-            self.threads.iter().zip(0..).map(|(thread, index)| (Instant::ZERO + thread.program.release, index));
+        let timed = |thread: &HostThread| if thread.triggered_by.is_none() { thread.release } else { Duration::ZERO };
+        let releases = self.threads.iter().zip(0..);
+        let releases = releases.map(|(thread, index)| (Instant::ZERO + timed(thread.program), index));
         self.releases = Releases::begin(releases, gpu);
         Ok(())
     }

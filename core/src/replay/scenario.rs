@@ -48,6 +48,12 @@ pub enum ReplayError {
     /// The simulation cannot be compared with the logs.
     #[error(transparent)]
     PastLogs(#[from] LogTimeError),
+    /// A thread begins when others end, which is not known of iterations that are written out one after another.
+    #[error("the ends of others release jobs of {thread:?}: no replay of logs knows that")]
+    Triggered {
+        /// Its label.
+        thread: String,
+    },
     /// There is nothing to replay.
     #[error("the logs hold no kernel")]
     Empty,
@@ -195,7 +201,7 @@ fn unroll(scenario: &mut Scenario, thread: HostThread, logged: &[LoggedKernel], 
             steps.push(own);
         }
     }
-    HostThread { steps, iterations: Some(1), time_limit: None, until: None, period: None, ..thread }
+    HostThread { steps, iterations: Some(1), time_limit: None, until: None, period: None, triggered_by: None, ..thread }
 }
 
 fn add_kernel(

@@ -98,6 +98,16 @@ impl LongestWay<'_> {
 struct LinkTimes {
     reads: Vec<Instant>,
     writes: Vec<Instant>,
+    /// Whether the ends of jobs of the link before release its jobs, so that each takes what the one of its number has
+    /// written.
+    is_triggered: bool,
+}
+
+impl LinkTimes {
+    /// The job that reads what number `job` of the link before had written at an instant.
+    fn reader(&self, job: usize, written: Instant) -> usize {
+        if self.is_triggered { job } else { self.reads.partition_point(|read| *read < written) }
+    }
 }
 
 /// When all jobs of a chain read and wrote.
@@ -131,7 +141,7 @@ impl LinkJob {
     };
 }
 
-/// Whether a thread would have begun further jobs, had a run not ended then.
+/// Whether a thread with releases of its own would have begun further jobs, had a run not ended then.
 pub(crate) fn goes_on(thread: &HostThread, end: Instant) -> bool {
     let last = |iterations: u64| iterations.checked_sub(1).map_or(Instant::ZERO, |last| thread.release_of(last));
     thread.period.is_some()
@@ -150,9 +160,13 @@ impl ChainTimes {
         job: impl Fn(Origin) -> Option<(Origin, bool)>,
     ) -> Self {
         let links = chain.links.iter().map(|link| LinkTimes::new(link, scenario, run, end.unwrap_or(NEVER), &job));
-        let threads = chain.links.iter().filter_map(|link| scenario.threads.get(link.thread as usize));
-        let cut = end.filter(|&end| threads.into_iter().all(|thread| goes_on(thread, end)));
-        Self { links: links.collect(), cut }
+        let mut links: Vec<LinkTimes> = links.collect();
+        for (pair, link) in chain.links.windows(2).zip(links.iter_mut().skip(1)) {
+            link.is_triggered = pair[0].releases(&pair[1], scenario);
+        }
+        let mut threads = chain.links.iter().filter_map(|link| scenario.timed(link.thread));
+        let cut = end.filter(|&end| threads.all(|thread| goes_on(thread, end)));
+        Self { links, cut }
     }
 
     /// Takes the times of links without jobs here from another run, if they have any there; whether all have their own.
@@ -242,10 +256,10 @@ impl ChainTimes {
     fn forward(&self, job: usize, mut visit: impl FnMut(usize)) -> Option<Instant> {
         let (first, others) = self.links.split_first()?;
         let write = |link: &LinkTimes, job: usize| link.writes.get(job).copied().filter(|write| *write != NEVER);
-        let mut written = write(first, job)?;
+        let (mut job, mut written) = (job, write(first, job)?);
         visit(job);
         for link in others {
-            let job = link.reads.partition_point(|read| *read < written);
+            job = link.reader(job, written);
             written = write(link, job)?;
             visit(job);
         }
@@ -255,11 +269,14 @@ impl ChainTimes {
     /// When that was read which the output of job number `job` of the last link is made of; tells `visit` of the jobs
     /// on the way.
     fn backward(&self, job: usize, mut visit: impl FnMut(usize)) -> Option<Instant> {
-        let (last, others) = self.links.split_last()?;
-        let mut read = *last.reads.get(job)?;
+        let (mut job, mut next) = (job, self.links.last()?);
+        let mut read = *next.reads.get(job)?;
         visit(job);
-        for link in others.iter().rev() {
-            let job = link.writes.partition_point(|written| *written <= read).checked_sub(1)?;
+        for link in self.links.iter().rev().skip(1) {
+            if !next.is_triggered {
+                job = link.writes.partition_point(|written| *written <= read).checked_sub(1)?;
+            }
+            next = link;
             read = *link.reads.get(job)?;
             visit(job);
         }
@@ -329,7 +346,8 @@ impl LinkTimes {
                 Some(_) => NEVER,
             })
         };
-        Self { reads: known.iter().map(read).collect(), writes: known.iter().map(written).collect() }
+        let (reads, writes) = (known.iter().map(read).collect(), known.iter().map(written).collect());
+        Self { reads, writes, is_triggered: false }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::limits::count_turn;
 use crate::scenario::{HostThread, Step, UnknownStream, followed};
 use crate::time::{Duration, Instant};
 use crate::trace::{Accuser, OperationRecord, Reason, Rule, reasons};
-use crate::workload::{OperationId, OperationKind};
+use crate::workload::{OperationId, OperationKind, Origin};
 
 /// What took the time of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -337,6 +337,16 @@ impl<'s, 'a> Walk<'s, 'a> {
         let span = self.spans.get(&(thread, iteration)).filter(|span| span.start == now).ok_or(PathEnd::Unknown)?;
         if own.barrier.is_some() {
             return Err(PathEnd::Barrier(thread));
+        }
+        if let Some(trigger) = own.triggered_by.filter(|_| span.released == now) {
+            // The end that releases it is that of its host's last step, or of its last operation.
+            let host = self.spans.get(&(trigger, iteration)).filter(|span| span.end() == Some(now));
+            let first = self.ended.partition_point(|(end, _)| *end < now);
+            let mut there = self.ended[first..].iter().take_while(|(end, _)| *end == now).map(|(_, id)| *id);
+            let origin = Origin { thread: trigger, iteration };
+            let is_last = |id: &OperationId| self.summary.trace.record(*id).is_some_and(|one| one.origin == origin);
+            let host = host.map(|_| At::Host { thread: trigger, iteration, done: usize::MAX });
+            return host.or_else(|| there.find(is_last).map(At::Ran)).ok_or(PathEnd::Unknown);
         }
         let before = iteration.checked_sub(1).and_then(|before| self.spans.get(&(thread, before)));
         match before.filter(|before| before.end() == Some(span.start)) {

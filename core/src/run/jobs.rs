@@ -22,8 +22,9 @@ pub struct Job {
     /// Which job of that thread, from 0.
     pub iteration: u32,
     /// When it was released. With a period: the thread's release and that many periods, whether or not the thread was
-    /// free to begin then. Without one: when the iteration began, after its barrier; the first one of a thread that
-    /// shares a core when that was to be, whether or not the core was free.
+    /// free to begin then. If another thread releases it: when that one's job of the same number, and all before that,
+    /// had ended. Without either: when the iteration began, after its barrier; the first one of a thread that shares a
+    /// core when that was to be, whether or not the core was free.
     pub released: Instant,
     /// When its first step began.
     pub began: Instant,
@@ -156,7 +157,8 @@ impl Jobs {
             for (index, thread) in (0..).zip(threads).filter(|(_, thread)| thread.does_jobs()) {
                 let begun = jobs.first[index as usize + 1] - jobs.first[index as usize];
                 let begun = begun as u64 + u64::from(jobs.passed[index as usize]);
-                jobs.backlog.extend(backlog(index, thread, begun, jobs.end));
+                let backlog = jobs.backlog_of((index, thread), begun, jobs.end);
+                jobs.backlog.extend(backlog);
             }
         }
         jobs
@@ -173,6 +175,25 @@ impl Jobs {
         let passed = self.passed.get(thread as usize).copied().unwrap_or(0);
         let position = self.first.get(thread as usize)?.checked_add(iteration.checked_sub(passed)? as usize)?;
         (position < *self.first.get(thread as usize + 1)?).then_some(position)
+    }
+
+    /// When the jobs of a thread, from number `next` on, were released by the ends of those of another thread.
+    pub(super) fn released_by(&self, trigger: u32, next: u64) -> impl Iterator<Item = Instant> + '_ {
+        let finished = move |number: u64| self.get(trigger, u32::try_from(number).ok()?)?.finished;
+        (next..).map_while(finished).scan(Instant::ZERO, |released, finished| {
+            *released = finished.max(*released);
+            Some(*released)
+        })
+    }
+
+    /// Releases of a thread, from iteration `next` on, that had come by `end`.
+    fn backlog_of(&self, (index, thread): (u32, &HostThread), next: u64, end: Instant) -> Option<Backlog> {
+        let Some(trigger) = thread.triggered_by else { return backlog(index, thread, next, end) };
+        let is_late =
+            |released: &Instant| thread.deadline().is_some_and(|deadline| released.saturating_add(deadline) <= end);
+        let releases = self.released_by(trigger, next).count() as u64;
+        let missed = self.released_by(trigger, next).filter(is_late).count() as u64;
+        (releases > 0).then_some(Backlog { thread: index, releases, missed })
     }
 
     /// What they take \[bytes\], roughly.
@@ -207,8 +228,8 @@ impl Jobs {
     }
 }
 
-/// Releases of a thread with a period, from iteration `next` on, that had come by `end`.
-pub(super) fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<Backlog> {
+/// The same of a thread with a period.
+fn backlog(index: u32, thread: &HostThread, next: u64, end: Instant) -> Option<Backlog> {
     let period = thread.period?.as_ns();
     let first = Instant::ZERO + thread.release;
     // An iteration that may not start any more is not late, it does not exist.
@@ -245,11 +266,9 @@ impl Progress {
     }
 
     pub(super) fn job(&self, threads: &[HostThread]) -> Job {
-        let IterationSpan { thread: index, iteration, start, .. } = self.span;
+        let IterationSpan { thread: index, iteration, released, start, .. } = self.span;
         let thread = &threads[index as usize];
         let end = self.span.end();
-        let counts_from_release = thread.counts_from_release(iteration.into());
-        let released = if counts_from_release { thread.release_of(iteration.into()) } else { start };
         // While the host is still at it, it may submit more.
         let finished = self.finished.zip(end).map(|(operations, host)| operations.max(host));
         Job {
@@ -315,7 +334,8 @@ impl<'s> JobWindow<'s> {
             to.number(iteration.wrapping_sub((*passed).into()));
             to.list(jobs, |to, Held { progress: Progress { span, finished }, is_over }| {
                 // Jobs of a thread are numbered without gaps.
-                let IterationSpan { thread: _, iteration: _, start, end } = *span;
+                let IterationSpan { thread: _, iteration: _, released, start, end } = *span;
+                to.instant(released);
                 to.instant(start);
                 to.instant(end);
                 to.optional(*finished, Canonical::instant);
@@ -374,6 +394,13 @@ impl<'s> JobWindow<'s> {
                 *first = Some(first.map_or(iteration, |first| first.min(iteration)));
             }
         }
+        // The end of a job tells when one of another thread was released, as long as that has not begun.
+        for (window, thread) in self.windows.iter().zip(self.threads) {
+            let begun = window.passed.saturating_add(u32::try_from(window.jobs.len()).unwrap_or(u32::MAX));
+            if let Some(first) = thread.triggered_by.and_then(|trigger| first.get_mut(trigger as usize)) {
+                *first = Some(first.map_or(begun, |first| first.min(begun)));
+            }
+        }
         for (window, first) in self.windows.iter_mut().zip(first) {
             let most = first.map_or(usize::MAX, |first| first.saturating_sub(window.passed) as usize);
             let over = window.jobs.iter().take(most).take_while(|job| job.is_over).count();
@@ -418,7 +445,8 @@ impl<'s> JobWindow<'s> {
             for (((index, thread), window), skipped) in (0..).zip(self.threads).zip(&self.windows).zip(skipped) {
                 if thread.does_jobs() {
                     let begun = u64::from(window.passed) + window.jobs.len() as u64 + skipped;
-                    jobs.backlog.extend(backlog(index, thread, begun, end));
+                    let backlog = jobs.backlog_of((index, thread), begun, end);
+                    jobs.backlog.extend(backlog);
                 }
             }
         }

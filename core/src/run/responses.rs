@@ -295,11 +295,26 @@ pub(super) fn due_jobs(scenario: &Scenario, jobs: &Jobs) -> Vec<DueJobs> {
     }
     for backlog in &jobs.backlog {
         let Some(thread) = threads.get(backlog.thread as usize) else { continue };
-        let (Some(stream), Some(deadline), Some(period)) = (last_stream(thread), thread.deadline(), thread.period)
-        else {
-            continue;
-        };
+        let (Some(stream), Some(deadline)) = (last_stream(thread), thread.deadline()) else { continue };
         let next = begun[backlog.thread as usize];
+        let one_by_one = thread.triggered_by.into_iter().flat_map(|trigger| jobs.released_by(trigger, next));
+        for (first, released) in (next..).zip(one_by_one) {
+            let due = released.saturating_add(deadline);
+            let is_late = due <= jobs.end;
+            due_jobs.push(DueJobs {
+                thread: backlog.thread,
+                stream,
+                first,
+                count: 1,
+                released,
+                due,
+                period: Duration::from_ns(1),
+                deadline,
+                response: None,
+                outcome: if is_late { DeadlineOutcome::Missed } else { DeadlineOutcome::Undecided },
+            });
+        }
+        let Some(period) = thread.period else { continue };
         let late = [(DeadlineOutcome::Missed, 0, backlog.missed)];
         let later = [(DeadlineOutcome::Undecided, backlog.missed, backlog.releases - backlog.missed)];
         for (outcome, skipped, count) in late.into_iter().chain(later).filter(|(.., count)| *count > 0) {

@@ -436,6 +436,14 @@ impl<'a> ScenarioBuilder<'a> {
         }
     }
 
+    /// Says that the ends of the jobs of thread number `trigger` release those of thread number `thread`, which has no
+    /// release, period or jitter of its own. Both are there.
+    pub fn set_trigger(&mut self, thread: usize, trigger: u32) {
+        if let Some(thread) = self.scenario.threads.get_mut(thread) {
+            thread.triggered_by = Some(trigger);
+        }
+    }
+
     /// Adds a chain of threads that are there.
     pub fn add_chain(&mut self, chain: Chain) {
         self.scenario.chains.push(chain);
@@ -532,6 +540,7 @@ impl<'a> ScenarioBuilder<'a> {
     pub fn build(mut self) -> Scenario {
         self.note_sharing_without_effect();
         self.note_clients();
+        self.scenario.count_triggered();
         // Nothing is added any more, and of hundreds of thousands the room for more is a third.
         self.scenario.threads.shrink_to_fit();
         self.scenario.catalogue.shrink_to_fit();

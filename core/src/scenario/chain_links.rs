@@ -77,9 +77,18 @@ impl ChainLink {
         }
     }
 
-    /// Whether a job that is `self` goes on as `next`: what it has written so far it reads again itself, as what reads
-    /// comes behind what wrote in one stream.
+    /// Whether each end of a job that is `self` releases one that is `next`, which takes what that has written.
+    pub(crate) fn releases(&self, next: &Self, scenario: &Scenario) -> bool {
+        scenario.threads.get(next.thread as usize).is_some_and(|thread| thread.triggered_by == Some(self.thread))
+    }
+
+    /// Whether a job that is `self` goes on as the one of the same number that is `next`: what it has written so far it
+    /// reads again itself, as what reads comes behind what wrote in one stream; or its end [releases](Self::releases)
+    /// that one.
     pub(crate) fn goes_on_as(&self, next: &Self, scenario: &Scenario) -> bool {
+        if self.releases(next, scenario) {
+            return true;
+        }
         let Some(thread) = scenario.threads.get(self.thread as usize).filter(|_| self.thread == next.thread) else {
             return false;
         };

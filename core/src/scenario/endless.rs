@@ -53,9 +53,10 @@ impl Endless {
     }
 }
 
-/// Whether thread `thread` of `scenario` could never end, or keep time from going on.
+/// Whether thread `thread` of `scenario` could never end, or keep time from going on; of one that another releases that
+/// one is asked.
 pub(super) fn check_end(scenario: &Scenario, thread: &HostThread) -> Result<(), Endless> {
-    if thread.iterations.is_some() {
+    if thread.iterations.is_some() || thread.triggered_by.is_some() {
         return Ok(());
     }
     if !thread.may_end_early() && scenario.horizon.is_none() {
@@ -118,7 +119,14 @@ fn repeats(thread: &HostThread) -> bool {
 /// # Errors
 /// [`Endless::ManyJobs`] with the number of a thread, if those of the hyperperiod are too many jobs.
 pub(super) fn limit_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)> {
-    let is_single = |thread: &HostThread| thread.iterations == Some(1);
+    let limited = limit_timed_jobs(scenario);
+    scenario.count_triggered();
+    limited
+}
+
+/// The same of those that have releases of their own.
+fn limit_timed_jobs(scenario: &mut Scenario) -> Result<(), (usize, Endless)> {
+    let is_single = |thread: &HostThread| thread.iterations == Some(1) || thread.triggered_by.is_some();
     let Some(first) = scenario.threads.iter().position(repeats).filter(|_| scenario.horizon.is_none()) else {
         return Ok(());
     };
@@ -149,11 +157,13 @@ impl Scenario {
     pub(crate) fn going_on(&self, more: Duration) -> Option<Self> {
         let end = self.cut_at()?.checked_add(more)?.as_ns();
         let (mut longer, mut jobs) = (self.clone(), 0_u64);
-        for thread in longer.threads.iter_mut().filter(|thread| thread.is_cut) {
+        let is_cut = |thread: &&mut HostThread| thread.is_cut && thread.triggered_by.is_none();
+        for thread in longer.threads.iter_mut().filter(is_cut) {
             let of_thread = jobs_before(end, thread.release, thread.period?);
             jobs = jobs.checked_add(of_thread).filter(|jobs| *jobs <= MOST_JOBS)?;
             thread.iterations = Some(of_thread);
         }
+        longer.count_triggered();
         Some(longer)
     }
 }
@@ -189,7 +199,8 @@ fn are_few(threads: &[HostThread], end: u64) -> bool {
 fn longest_chain(scenario: &Scenario) -> Option<Duration> {
     let of_link = |link: &ChainLink| {
         let thread = scenario.threads.get(link.thread as usize)?;
-        let period = thread.period.unwrap_or_default();
+        // Of one that others release each is taken to wait for a period, too.
+        let period = scenario.timed(link.thread)?.period.unwrap_or_default();
         period.checked_add(period.max(thread.deadline().unwrap_or_default()))
     };
     let mut lengths = scenario.chains.iter().map(|chain| {

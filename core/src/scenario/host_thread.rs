@@ -34,6 +34,9 @@ pub struct HostThread {
     pub until: Option<u32>,
     /// From one iteration's release to the next.
     pub period: Option<Duration>,
+    /// The number of another thread: each end of one of its jobs releases the next iteration, so that there are as many
+    /// as jobs of that one. Such a thread has no release, period or jitter of its own.
+    pub triggered_by: Option<u32>,
     /// How much later than its arrival, every period, an iteration may be released at most. Runs have none; bounds over
     /// all phasings do ([`sporadic_bounds`](crate::analysis::sporadic_bounds)).
     pub jitter: Duration,
@@ -90,6 +93,7 @@ impl HostThread {
             time_limit: None,
             until: None,
             period: None,
+            triggered_by: None,
             jitter: Duration::ZERO,
             unsure: None,
             deadline: Deadline::Period,
@@ -239,13 +243,14 @@ impl HostThread {
     }
 
     /// Whether iteration number `iteration` counts from when it is released, and not from when it begins: with a
-    /// period, or if it has to wait for its core.
+    /// period, or if it has to wait for its core; one that another thread releases is not stated.
     pub(crate) fn counts_from_release(&self, iteration: u64) -> bool {
-        self.period.is_some() || iteration == 0 && self.core.is_some() && self.barrier.is_none()
+        let has_to_wait = self.core.is_some() && self.barrier.is_none() && self.triggered_by.is_none();
+        self.period.is_some() || iteration == 0 && has_to_wait
     }
 
-    /// When iteration number `iteration` is released; every iteration of a thread without a period counts from the
-    /// thread's own release.
+    /// When iteration number `iteration` is released, unless another thread does that; every iteration of a thread
+    /// without a period counts from the thread's own release.
     pub fn release_of(&self, iteration: u64) -> Instant {
         let first = Instant::ZERO + self.release;
         let Some(period) = self.period else { return first };
@@ -265,13 +270,15 @@ impl HostThread {
     /// The same thread in a scenario that has threads of these numbers, in this order.
     pub(crate) fn placed(&self, threads: &[usize]) -> Self {
         let place = |other: u32| threads.iter().position(|&thread| thread == other as usize);
-        let until = self.until.and_then(place).and_then(|place| u32::try_from(place).ok());
-        Self { until, ..self.clone() }
+        let of_thread = |other: Option<u32>| other.and_then(place).and_then(|place| u32::try_from(place).ok());
+        let (until, triggered_by) = (of_thread(self.until), of_thread(self.triggered_by));
+        Self { until, triggered_by, ..self.clone() }
     }
 
-    /// Whether it may end before it has done all its iterations: at a time, or with another thread.
+    /// Whether it may end before it has done all its iterations: at a time, or with another thread, also with one that
+    /// releases them.
     pub fn may_end_early(&self) -> bool {
-        self.time_limit.is_some() || self.until.is_some()
+        self.time_limit.is_some() || self.until.is_some() || self.triggered_by.is_some()
     }
 
     /// Whether no iteration ever begins: none is asked for, or there is no time for one.

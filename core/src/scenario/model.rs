@@ -56,8 +56,29 @@ impl Scenario {
 
     /// From when on jobs are missing of what has no end, as the run has no horizon; `None`: none are.
     pub(crate) fn cut_at(&self) -> Option<Instant> {
-        let cut = self.threads.iter().filter(|thread| thread.is_cut);
+        let cut = self.threads.iter().filter(|thread| thread.is_cut && thread.triggered_by.is_none());
         cut.map(|thread| thread.release_of(thread.iterations.unwrap_or(u64::MAX))).min()
+    }
+
+    /// The thread by whose own releases the jobs of a thread come: itself, or the one from which on one releases the
+    /// other up to it. `None`: there is none.
+    pub(crate) fn timed(&self, thread: u32) -> Option<&HostThread> {
+        let mut timed = self.threads.get(thread as usize)?;
+        for _ in &self.threads {
+            let Some(trigger) = timed.triggered_by else { return Some(timed) };
+            timed = self.threads.get(trigger as usize)?;
+        }
+        None
+    }
+
+    /// Threads that others release have as many iterations as those by whose releases theirs come.
+    pub(super) fn count_triggered(&mut self) {
+        for number in 0..self.threads.len() {
+            let Some(timed) = u32::try_from(number).ok().and_then(|number| self.timed(number)) else { continue };
+            let (iterations, is_cut) = (timed.iterations, timed.is_cut);
+            let thread = &mut self.threads[number];
+            (thread.iterations, thread.is_cut) = (iterations, is_cut);
+        }
     }
 
     /// Whether a job of what is periodic comes as the run ends, so that it is the first of those that are left out.
@@ -349,7 +370,8 @@ pub fn who_delays(scenario: &Scenario, labels: &[String]) -> BTreeSet<usize> {
             .core
             .zip(other.core)
             .is_some_and(|(one, other)| one.core == other.core && (one.priority, by) < (other.priority, of));
-        on_core || uses_gpu(one) && uses_gpu(other) || meets(one) && meets(other)
+        let releases = other.triggered_by.is_some_and(|trigger| trigger as usize == by);
+        releases || on_core || uses_gpu(one) && uses_gpu(other) || meets(one) && meets(other)
     };
     let is_named = |thread: &usize| labels.iter().any(|label| **label == *threads[*thread].label);
     let mut found: BTreeSet<usize> = (0..threads.len()).filter(is_named).collect();

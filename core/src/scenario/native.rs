@@ -12,6 +12,7 @@ mod operations;
 mod reading;
 mod sharing;
 mod threads;
+mod triggers;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};

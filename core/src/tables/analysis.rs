@@ -24,7 +24,7 @@ use crate::formats::{
 };
 use crate::run::{Jobs, Responses, Run, each_response, overload_notes};
 use crate::scenario::ModelDemands;
-use crate::scenario::{Scenario, UnknownStream};
+use crate::scenario::Scenario;
 use crate::spelling::formats;
 use crate::time::Duration;
 use merged_sm::{add_analysis, add_steps, analysis_columns};
@@ -297,14 +297,21 @@ impl SporadicReport {
     /// The jitter of each host thread of a scenario: what is `stated` of it by name, or else its own.
     ///
     /// # Errors
-    /// [`UnknownStream`]
+    /// What is wrong with what is stated: nothing has that name, or others release the jobs of what has it.
     pub fn jitter_of_threads(
         scenario: &Scenario,
         mut stated: BTreeMap<String, Duration>,
-    ) -> Result<Vec<Duration>, UnknownStream> {
+    ) -> Result<Vec<Duration>, String> {
         let threads = scenario.threads.iter();
+        if let Some(thread) = threads.clone().find(|one| one.triggered_by.is_some() && stated.contains_key(&*one.label))
+        {
+            let label = &thread.label;
+            return Err(format!(
+                "the ends of jobs of another host release those of {label:?}: it has no jitter of its own"
+            ));
+        }
         let jitter = threads.map(|thread| stated.remove(&*thread.label).unwrap_or(thread.jitter)).collect();
-        stated.into_keys().next().map_or(Ok(jitter), |name| Err(scenario.no_thread_named(name)))
+        stated.into_keys().next().map_or(Ok(jitter), |name| Err(scenario.no_thread_named(name).to_string()))
     }
 
     /// Judges the streams of a scenario, each with its [jitter](Self::jitter_of_threads), searched for `search` or as
@@ -330,11 +337,10 @@ impl SporadicReport {
         notes.extend(stopped_note(verdicts.stopped, "streams", bounds, verdicts.runs));
         let of_streams = verdicts.streams.iter_mut().map(|stream| (stream.stream.as_str(), &mut stream.verdict));
         notes.extend(open_doubtful(demands, requirements.as_deref(), of_streams));
-        let responses: Vec<Option<Duration>> = verdicts.streams.iter().map(|stream| stream.bound_ns).collect();
         let mut doubts: Vec<String> = scenario.unsure_releases().into_iter().collect();
         let of_model = demands.into_iter().flat_map(|demands| &demands.doubts).filter(|doubt| !doubt.is_jitter);
         doubts.extend(of_model.map(|doubt| doubt.what.clone()));
-        let chains = unphased_chains(scenario, &responses, &doubts);
+        let chains = unphased_chains(scenario, &verdicts.responses, &doubts);
         notes.extend(chains.notes.iter().cloned());
         Ok(Self { verdicts, requirements, chains, notes, assumptions: scenario.assumptions.clone() })
     }

@@ -10,7 +10,7 @@ struct Phased {
 }
 
 /// Chains whose threads may begin at any time within their periods.
-const PHASED: [Phased; 3] = [
+const PHASED: [Phased; 4] = [
     Phased {
         name: "camera to brake",
         periods_us: &[40_000, 20_000, 10_000],
@@ -55,6 +55,27 @@ const PHASED: [Phased; 3] = [
                      "steps": [{"work": "1 ms"}]}],
                 "streams": [{"name": "S"}],
                 "path": ["camera", "vision", "brake"],
+            })
+        },
+    },
+    // The end of the camera's job releases vision, and that what filters its output; the brake samples that.
+    Phased {
+        name: "released one by one",
+        periods_us: &[20_000, 10_000, 15_000],
+        file: |at| {
+            json!({
+                "hosts": [
+                    {"name": "camera", "core": 0, "cpu_priority": 2, "release": us(at[0]), "period": "20 ms",
+                     "steps": [{"work": "2 ms"}]},
+                    {"name": "vision", "core": 0, "cpu_priority": 3, "triggered_by": "camera", "steps": [
+                     {"work": "1 ms"}, {"launch": "K", "stream": "S"}, {"synchronize": "S"}]},
+                    {"name": "filter", "core": 1, "cpu_priority": 2, "triggered_by": "vision", "steps": [{"work": "2 ms"}]},
+                    {"name": "brake", "core": 0, "cpu_priority": 1, "release": us(at[1]), "period": "10 ms",
+                     "steps": [{"work": "1 ms"}]},
+                    {"name": "other", "core": 1, "cpu_priority": 1, "release": us(at[2]), "period": "15 ms",
+                     "steps": [{"work": "3 ms"}]}],
+                "streams": [{"name": "S"}],
+                "path": ["camera", "vision", "filter", "brake"],
             })
         },
     },

@@ -60,6 +60,8 @@ pub(super) struct Family {
     pub(super) channels: bool,
     pub(super) latencies: bool,
     pub(super) links: bool,
+    /// Whether some hosts are released by the ends of jobs of others.
+    pub(super) triggers: bool,
     pub(super) sharing: Sharing,
 }
 
@@ -84,6 +86,7 @@ const STREAMS: Family = Family {
     channels: false,
     latencies: false,
     links: false,
+    triggers: false,
     sharing: Sharing::OneProcess,
 };
 
@@ -111,6 +114,17 @@ const GREEN: Family = Family {
     steps: &[Launch, Launch, Launch, Transfer, Transfer, Work, Sleep, Last, Stream],
     programs: (2, 4),
     sharing: Sharing::Green,
+    ..WAITS
+};
+
+const TRIGGERS: Family = Family {
+    name: "triggers",
+    steps: &[Launch, Launch, Transfer, Sleep, Work, Work, Last, Stream],
+    most_steps: 3,
+    programs: (2, 5),
+    hosts: 0.9,
+    cores: true,
+    triggers: true,
     ..WAITS
 };
 
@@ -143,6 +157,11 @@ pub(super) const ALL: &[Family] = &[
         programs: (1, 4),
         ..WAITS
     },
+    TRIGGERS,
+    Family { name: "triggers and queues", most_steps: 2, periods: &[8, 10, 12, 15, 20], programs: (2, 3), ..TRIGGERS },
+    Family { name: "triggers and streams", cores: false, hosts: 0.7, shares_streams: true, ..TRIGGERS },
+    Family { name: "triggers without end", endless: true, jitter: false, periods: &[20, 40, 40, 80], ..TRIGGERS },
+    Family { name: "triggers and turns", sharing: Sharing::Turns, cores: false, ..TRIGGERS },
     Family { name: "turns", sharing: Sharing::Turns, ..WAITS },
     Family { name: "clients", sharing: Sharing::Clients, ..WAITS },
     GREEN,
@@ -199,6 +218,7 @@ pub(super) const ALL: &[Family] = &[
         cores: true,
         masks: true,
         limits: true,
+        triggers: true,
         sharing: Sharing::Turns,
         channels: true,
         latencies: true,

@@ -33,6 +33,8 @@ struct Program {
     masks: [Option<u32>; 2],
     steps: Vec<Step>,
     end: u32,
+    /// Which of the programs before it releases it, if one does.
+    trigger: Option<usize>,
 }
 
 /// What the device is like, and how processes share it.
@@ -114,11 +116,13 @@ fn program(family: &'static Family) -> impl Strategy<Value = Program> {
     let priority = || prop_oneof![Just(None), (-2_i32..=0).prop_map(Some)];
     let mask = move || prop::option::weighted(0.4, 0_u32..7).prop_map(|mask| mask.filter(|_| family.masks));
     let host = prop::bool::weighted(family.hosts);
-    let rest = (host, prop::bool::weighted(0.2), prop::bool::weighted(0.4), (0_u32..2, any::<bool>()), 0_u32..6);
+    let trigger = prop::option::weighted(0.6, any::<usize>()).prop_map(|trigger| trigger.filter(|_| family.triggers));
+    let end = (0_u32..6, trigger);
+    let rest = (host, prop::bool::weighted(0.2), prop::bool::weighted(0.4), (0_u32..2, any::<bool>()), end);
     let most_steps = family.most_steps;
     (times, jitter, 1_u32..5, rest, [priority(), priority()], [mask(), mask()], vec(step, 1..=most_steps)).prop_map(
         move |((period, closed, release, deadline), jitter, jobs, rest, priorities, masks, steps)| {
-            let (is_host, has_limit, meets_before, core, end) = rest;
+            let (is_host, has_limit, meets_before, core, (end, trigger)) = rest;
             let is_closed = is_host && closed == 0;
             Program {
                 is_host,
@@ -135,6 +139,7 @@ fn program(family: &'static Family) -> impl Strategy<Value = Program> {
                 masks,
                 steps,
                 end,
+                trigger,
             }
         },
     )
@@ -292,6 +297,14 @@ impl Sample {
             host["spin"] = json!(program.core.1);
         }
         self.of_process(&mut host, number);
+        if let Some(trigger) = program.trigger.filter(|_| number > 0).map(|trigger| trigger % number) {
+            let before = &self.programs[trigger];
+            let name = if before.is_host { "H" } else { "S" };
+            host["triggered_by"] = json!(format!("{name}{}", if before.is_host { trigger } else { 2 * trigger }));
+            for key in ["release", "period", "jitter", "iterations", "time_limit", "barrier"] {
+                host.as_object_mut().expect("it is one").remove(key);
+            }
+        }
         host
     }
 
@@ -323,6 +336,12 @@ impl Sample {
             slicing.runlists = if machine.one_runlist { Runlists::Shared } else { Runlists::Separate };
         });
         device.expect("it is within the limits")
+    }
+
+    /// The same with blocks that take just what is stated.
+    pub(super) fn with_stated_times(mut self) -> Self {
+        self.kernels.iter_mut().for_each(|kernel| kernel.4 = false);
+        self
     }
 
     pub(super) fn file(&self) -> Value {

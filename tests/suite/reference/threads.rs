@@ -16,6 +16,8 @@ enum State {
     /// It looks at memory until a counter is not below a value.
     AwaitsValue(ValueId),
     AtBarrier(BarrierId),
+    /// It waits until a job of another thread ends.
+    AwaitsEnd,
     /// Its call waits until another thread of its process has freed memory (H2).
     Held,
     /// It could go on if it had its core.
@@ -75,9 +77,10 @@ pub(super) struct Threads<'a> {
 
 impl<'a> Threads<'a> {
     pub(super) fn new(specs: &'a [HostThread]) -> Self {
+        let first = |spec: &HostThread| if spec.triggered_by.is_some() { 0 } else { spec.release.as_ns() };
         let thread = |spec: &'a HostThread| Thread {
             spec,
-            state: State::Sleeps(spec.release.as_ns()),
+            state: State::Sleeps(first(spec)),
             point: Point::Between,
             iteration: 0,
             done: vec![0; spec.steps.len()],
@@ -188,8 +191,30 @@ impl<'a> Threads<'a> {
             State::AwaitsValue(value) => gpu.has_reached(*value),
             State::Works(left) => *left == 0,
             State::Held => self.holder_of(index).is_none(),
+            State::AwaitsEnd => self.released(index, gpu).is_some() || self.nothing_releases(index),
             State::AtBarrier(_) | State::WantsCore | State::Ended => false,
         }
+    }
+
+    /// When the next iteration of a thread that another one releases was released: when all that each iteration of that
+    /// one has submitted and done, up to the one of this number, had ended.
+    fn released(&self, index: usize, gpu: &ReferenceGpu<'_>) -> Option<u64> {
+        let trigger = self.all[index].spec.triggered_by? as usize;
+        let end_of = |number: u64| {
+            let is_it = |one: &&ReferenceIteration| (one.thread, one.iteration) == (trigger, number);
+            let host = self.iterations.iter().find(is_it)?.end?;
+            let own = gpu.operations.iter().filter(|one| (one.thread, one.iteration) == (trigger, number));
+            own.map(|one| one.finish).try_fold(host, |last, finish| Some(last.max(finish?)))
+        };
+        let ends: Option<Vec<u64>> = (0..=self.all[index].iteration).map(end_of).collect();
+        ends?.into_iter().max()
+    }
+
+    /// Whether the thread that releases another one has no further jobs.
+    fn nothing_releases(&self, index: usize) -> bool {
+        let thread = &self.all[index];
+        let trigger = thread.spec.triggered_by.map(|trigger| &self.all[trigger as usize]);
+        trigger.is_some_and(|trigger| trigger.state == State::Ended && trigger.iteration <= thread.iteration)
     }
 
     /// H2: who else of its process frees memory.
@@ -245,7 +270,8 @@ impl<'a> Threads<'a> {
                     let (iteration, start) = (thread.iteration, gpu.now);
                     let is_first_on_core =
                         iteration == 0 && thread.spec.core.is_some() && thread.spec.barrier.is_none();
-                    let counts = thread.spec.period.is_some() || is_first_on_core;
+                    let is_triggered = thread.spec.triggered_by.is_some();
+                    let counts = thread.spec.period.is_some() || is_first_on_core || is_triggered;
                     let released = if counts { thread.arrival } else { start };
                     if let Some(adversary) = &mut gpu.adversary {
                         adversary.note_begun();
@@ -259,6 +285,15 @@ impl<'a> Threads<'a> {
 
     fn between(&mut self, index: usize, gpu: &ReferenceGpu<'_>) {
         let now = gpu.now;
+        if self.all[index].spec.triggered_by.is_some() {
+            let (released, is_over) = (self.released(index, gpu), self.nothing_releases(index));
+            let thread = &mut self.all[index];
+            match released {
+                Some(at) => (thread.point, thread.arrival) = (Point::Released, at),
+                None => thread.state = if is_over { State::Ended } else { State::AwaitsEnd },
+            }
+            return;
+        }
         let has_ended = |other: u32| self.all[other as usize].state == State::Ended;
         let ends = self.all[index].spec.until.is_some_and(has_ended);
         let thread = &mut self.all[index];

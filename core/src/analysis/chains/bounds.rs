@@ -4,7 +4,9 @@
 //! `d_n(k_n)` - `r_1(k - 1)`, where each `k_i` is the first job released once the one before it has written, and an
 //! *age* is at most `d_n(k)` - `r_1(k_1)`, where each `k_i` is the last that has written when the next is released.
 //! Where nothing is known but that jobs come a period apart, both are at most the sum of `T_i` + `R_i` (ages without
-//! `T_n`). Assumptions: all jobs on the way have bounds, which count from where a jitter does.
+//! `T_n`). Assumptions: all jobs on the way have bounds, which count from where a jitter does. Jobs that the ends of
+//! others release have the releases of those from which on one releases the other up to them, and count from there; one
+//! that a job of the link before releases is as that job going on.
 
 use std::ops::ControlFlow;
 
@@ -139,7 +141,8 @@ impl<'a> ChainBounds<'a> {
         // What is late is not what was released a hyperperiod before.
         let is_late = scenario.threads.iter().any(|thread| thread.jitter > Duration::ZERO);
         let horizon = scenario.horizon.map(|horizon| Instant::ZERO + horizon);
-        let all_go_on = horizon.is_some_and(|end| scenario.threads.iter().all(|thread| goes_on(thread, end)));
+        let mut timed = scenario.threads.iter().filter(|thread| thread.triggered_by.is_none());
+        let all_go_on = horizon.is_some_and(|end| timed.all(|thread| goes_on(thread, end)));
         Self { scenario, jobs, responses, repeats: repeats.filter(|_| !has_barriers && !is_late), all_go_on }
     }
 
@@ -162,9 +165,12 @@ impl<'a> ChainBounds<'a> {
         let threads = self.periodic(chain)?;
         let mut sum = Duration::ZERO;
         for (number, (_, period, response)) in threads.iter().enumerate() {
-            // What goes on as the same job does so without another period, and within the same response.
+            // What goes on as the same job does so without another period, and within the same response, or one that
+            // counts from the same instant.
             let links = chain.links.get(number.wrapping_sub(1)).zip(chain.links.get(number));
             if links.is_some_and(|(before, own)| before.goes_on_as(own, self.scenario)) {
+                let known = threads[number - 1].2.as_ns();
+                sum = sum.checked_add(Duration::from_ns(response.as_ns().saturating_sub(known)))?;
                 continue;
             }
             let is_last = chain.links[number..].windows(2).all(|pair| pair[0].goes_on_as(&pair[1], self.scenario));
@@ -183,7 +189,7 @@ impl<'a> ChainBounds<'a> {
                 && (thread.is_cut || self.all_go_on && self.scenario.horizon.is_some())
         };
         let of_link = |link: &ChainLink| {
-            let thread = self.scenario.threads.get(link.thread as usize).filter(|thread| is_endless(thread))?;
+            let thread = self.scenario.timed(link.thread).filter(|thread| is_endless(thread))?;
             // What is first released later lets events wait for longer than a period at first.
             let period = thread.period.filter(|period| thread.release_of(0).since(Instant::ZERO) < *period)?;
             let response = self.responses.get(link.thread as usize).copied().flatten()?;
@@ -240,7 +246,9 @@ impl<'a> ChainBounds<'a> {
     /// The jobs of the scenario itself.
     fn listed(&self, link: &ChainLink) -> Result<Link, Unbounded> {
         let unknown = Unbounded::Releases(link.thread);
-        let thread = self.scenario.threads.get(link.thread as usize).ok_or(unknown)?;
+        let own = self.scenario.threads.get(link.thread as usize).ok_or(unknown)?;
+        let thread = self.scenario.timed(link.thread).ok_or(unknown)?;
+        let is_triggered = own.triggered_by.is_some();
         let is_single = thread.iterations == Some(1) && thread.barrier.is_none();
         let is_endless = thread.iterations.is_none() && self.scenario.horizon.is_none();
         if thread.may_end_early() || is_endless || thread.period.is_none() && !is_single {
@@ -248,12 +256,16 @@ impl<'a> ChainBounds<'a> {
         }
         let horizon = self.scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
         let first = self.jobs.partition_point(|job| job.thread < link.thread);
-        let jobs = self.jobs[first..].iter().take_while(|job| job.thread == link.thread);
+        let jobs = self.jobs[first..].iter().take_while(|job| job.thread == link.thread && !is_triggered);
         // From where it is stated to come.
-        let sleeps = only_sleep(thread).and_then(|sleeps| sleeps.checked_add(thread.jitter));
+        let sleeps = if is_triggered {
+            self.responses.get(link.thread as usize).copied().flatten()
+        } else {
+            only_sleep(own).and_then(|sleeps| sleeps.checked_add(own.jitter))
+        };
         // What only sleeps has done so in the run; of what did not begin there nothing is known. One job may be
         // released when the run ends.
-        let most = if sleeps.is_some() { u64::MAX } else { jobs.clone().count() as u64 + 1 };
+        let most = if sleeps.is_some() || is_triggered { u64::MAX } else { jobs.clone().count() as u64 + 1 };
         let numbers = 0..thread.iterations.unwrap_or(u64::MAX).min(most.saturating_add(1));
         let releases = numbers.map(|number| thread.release_of(number)).take_while(|release| *release <= horizon);
         let releases: Vec<Ns> = releases.map(|release| Ns::from(release.as_ns())).collect();
@@ -350,7 +362,7 @@ impl<'a> ChainBounds<'a> {
         };
         match measure {
             ChainMeasure::ReactionTime => {
-                let threads = chain.links.iter().filter_map(|link| self.scenario.threads.get(link.thread as usize));
+                let threads = chain.links.iter().filter_map(|link| self.scenario.timed(link.thread));
                 let go_on = horizon.is_some() && self.go_on(threads);
                 let mut is_complete = true;
                 let mut longest = None;

@@ -6,13 +6,13 @@
 //!
 //! `R_i` >= `J_i` + `w_(k,q)` + `C_k` - (q - 1) `T_i`, where `w_(k,q)` is the least w with `W_(k,q)(w)` <= w.
 //!
-//! Assumptions: jobs of i arrive `T_i` or more apart, and are released up to `J_i` after they arrive; all bounds R hold
-//! together; `R_i` <= `T_i`, unless jobs of i queue (one thread, `J_i` < `T_i`, one stream that waits for nothing else
-//! or a host that has waited for all that it submits at the end of each) or each begins when the one before it has
-//! ended. What else a scenario has adds to `W_(k,q)(w)`, each by a theorem of
-//! its own ("Host programs, processes, links and channels"): **waits for operations of others** (`waiting_hosts_hold`),
-//! clients of MPS on **shared SMs**, **contexts that take turns**, **shared links**, **channels and latencies**, and
-//! **cores**.
+//! Assumptions: jobs of i arrive `T_i` or more apart, and are released up to `J_i` after they arrive, which is the R of
+//! the thread that releases them if one does; all bounds R hold together; `R_i` <= `T_i`, unless jobs of i queue (one
+//! thread, `J_i` < `T_i` or the releases of another, one stream that waits for nothing else or a host that has waited
+//! for all that it submits at the end of each) or each begins when the one before it has ended. What else a scenario
+//! has adds to `W_(k,q)(w)`, each by a theorem of its own ("Host programs, processes, links and channels"): **waits for
+//! operations of others** (`waiting_hosts_hold`), clients of MPS on **shared SMs**, **contexts that take turns**,
+//! **shared links**, **channels and latencies**, and **cores**.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -224,7 +224,8 @@ impl WorkInWindow<'_> {
         let reach = task.core.map_or(0, |core| core.reach());
         // The window begins with the release of the first of the q jobs, which came so much earlier at least.
         let earlier = task.period.checked_mul(self.before())?;
-        let most = task.within.checked_add(earlier)?.checked_sub(c_k)?.checked_sub(task.jitter)?;
+        let jitter = task.released_within(self.responses)?;
+        let most = task.within.checked_add(earlier)?.checked_sub(c_k)?.checked_sub(jitter)?;
         let sums = self.sums(self.counted(k))?;
         let mut turns = vec![NeedOfTurns::default(); sums.counted.of_chain.len()];
         let of_jobs = self.of_own_jobs(k, &sums, &mut turns)?;
@@ -232,7 +233,7 @@ impl WorkInWindow<'_> {
             // More is of no use.
             self.sum((k, w.checked_add(reach)?), &sums, of_jobs, turns.clone()).filter(|sum| *sum <= most.max(w))
         })?;
-        Some((task.jitter + w_k + c_k).saturating_sub(earlier))
+        Some((jitter + w_k + c_k).saturating_sub(earlier))
     }
 
     /// The terms of `W_(k,q)(w)` that do not depend on w.

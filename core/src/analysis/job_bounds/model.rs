@@ -1,4 +1,10 @@
-//! What a job of each thread does, how often jobs come, and what they share.
+//! What a job of each thread does, how often jobs come, and what they share; and **jobs that others release**
+//! (`docs/analysis.md`, "Jobs that the ends of others release").
+//!
+//! Claim of the latter: with `J_i` = `R_p`, where the ends of jobs of p release those of i, and with the arrivals of
+//! the thread from which on one releases the other up to i, all bounds on jobs hold; from its release a job of i
+//! takes `R_i` - `R_p` if `R_i` <= `T_i`, and `R_i` in any case. Assumptions: none of them meets others at a barrier,
+//! and what releases them in the end has a period or a single job.
 
 use super::program::{Program, Unknown, ancestors, reached, threads_of};
 use super::{MOST_THREADS, OnCore, SporadicRefusal, Turns};
@@ -64,7 +70,10 @@ pub(in crate::analysis) struct Task {
     pub(super) most_queued: u64,
     /// How many jobs there are at most, if that is known.
     pub(super) most_jobs: Option<u64>,
+    /// Of one that another task releases 0: its jobs arrive with those from which on one releases the other up to it.
     pub(super) jitter: u64,
+    /// The task the ends of whose jobs release its own, as late as these may be.
+    pub(super) trigger: Option<usize>,
     /// The EE queues of its streams, 0 is the highest priority.
     pub(super) highest: usize,
     pub(super) lowest: usize,
@@ -74,7 +83,7 @@ pub(in crate::analysis) struct Task {
     pub(in crate::analysis) operations: Vec<Operation>,
     /// The core that its thread shares.
     pub(super) core: Option<OnCore>,
-    /// Whether a job begins by a timer, and not when another thread, or its job before, comes to an end.
+    /// Whether a job begins by a timer, and not when a job of another thread, or its own before, comes to an end.
     pub(super) is_timed: bool,
 }
 
@@ -103,7 +112,7 @@ impl Task {
         if self.reached.is_some() {
             return None;
         }
-        let mut other = Self { members: Vec::new(), core: None, ..self.clone() };
+        let mut other = Self { members: Vec::new(), core: None, trigger: None, ..self.clone() };
         for operation in &mut other.operations {
             if operation.work.is_of_host() {
                 operation.stream += threads;
@@ -128,6 +137,12 @@ impl Task {
     /// Whether what comes after operation number `number` comes after all that is before it in the job.
     pub(super) fn waits_for_all(&self, number: usize) -> bool {
         ancestors(&self.operations, &[number]).into_iter().take(number).all(|found| found)
+    }
+
+    /// J: how much later than it arrives a job may be released \[ns\], if `responses` bound those of all tasks; `None`:
+    /// not known.
+    pub(super) fn released_within(&self, responses: &[Option<u64>]) -> Option<u64> {
+        self.trigger.map_or(Some(self.jitter), |trigger| responses.get(trigger).copied().flatten())
     }
 
     /// How a job begins if it takes no longer than `response` ns. What has no length may end in a later round of the
@@ -267,7 +282,7 @@ impl TaskSet {
         let mut total = 0_u64;
         for (other, response) in self.tasks.iter().zip(responses) {
             let Some(core) = other.core.filter(|core| own.is_below(core)) else { continue };
-            let (one, late) = core.takes(other.period, other.jitter, *response)?;
+            let (one, late) = core.takes(other.period, other.released_within(responses)?, *response)?;
             let jobs = window.checked_add(late)?.div_ceil(other.period.max(1));
             let jobs = other.most_jobs.map_or(jobs, |most| jobs.min(most));
             total = total.checked_add(one.checked_mul(jobs)?)?;
@@ -285,7 +300,9 @@ impl TaskSet {
         let members: Vec<Vec<usize>> = groups.iter().map(|group| group.threads.clone()).collect();
         let mut known = std::mem::take(&mut self.classes);
         for (group, reached) in groups.into_iter().zip(reached(scenario, &members)) {
-            let task = described.task(&group, reached, releases, &mut known)?;
+            let mut task = described.task(&group, reached, releases, &mut known)?;
+            let trigger = scenario.threads[group.threads[0]].triggered_by;
+            task.trigger = trigger.and_then(|trigger| members.iter().position(|one| one.contains(&(trigger as usize))));
             self.tasks.push(task);
         }
         self.classes = known;
@@ -299,10 +316,11 @@ fn groups(scenario: &Scenario, is_sporadic: bool, are_late: bool) -> Result<Vec<
     let mut barriers: Vec<(BarrierId, usize)> = Vec::new();
     for (number, thread) in scenario.threads.iter().enumerate() {
         let label = || thread.label.to_string();
-        // Without a period a job begins when its barrier has opened.
+        // Without a release a job begins when its barrier has opened.
+        let is_released = thread.period.is_some() || thread.triggered_by.is_some();
         let at_barriers: Vec<BarrierId> = thread
             .barriers()
-            .filter(|barrier| thread.period.is_some() || thread.barrier != Some(*barrier) || in_steps(thread, *barrier))
+            .filter(|barrier| is_released || thread.barrier != Some(*barrier) || in_steps(thread, *barrier))
             .filter(|barrier| threads_of(scenario, *barrier) > 1)
             .collect();
         let meets = !at_barriers.is_empty();
@@ -311,17 +329,22 @@ fn groups(scenario: &Scenario, is_sporadic: bool, are_late: bool) -> Result<Vec<
         if thread.core.is_some() && meets_anywhere() {
             return Err(SporadicRefusal::CoreAtBarrier { thread: label() });
         }
-        if meets && (is_sporadic || are_late || thread.may_end_early() || thread.never_runs()) {
+        let releases_others = || scenario.threads.iter().any(|one| one.triggered_by == u32::try_from(number).ok());
+        let is_refused = is_sporadic || are_late || thread.may_end_early() || thread.never_runs();
+        if meets && (is_refused || releases_others()) {
             return refuse;
         }
-        let group = match thread.period {
+        // Jobs that others release arrive with those from which on one releases the other.
+        let timed = u32::try_from(number).ok().and_then(|number| scenario.timed(number)).unwrap_or(thread);
+        let has_no_pace = is_sporadic || thread.triggered_by.is_some() && timed.iterations != Some(1);
+        let group = match timed.period {
             Some(period) => Group {
                 threads: vec![number],
                 iterations: 1,
                 period: Some(period.as_ns()),
-                most_jobs: thread.iterations_in_all().filter(|_| !is_sporadic),
+                most_jobs: timed.iterations_in_all().filter(|_| !is_sporadic),
             },
-            None if is_sporadic => return Err(SporadicRefusal::NoPeriod { thread: label() }),
+            None if has_no_pace => return Err(SporadicRefusal::NoPeriod { thread: timed.label.to_string() }),
             None => Group { threads: vec![number], iterations: 1, period: None, most_jobs: thread.iterations },
         };
         if meets && group.period.is_none() && group.most_jobs != Some(1) {
@@ -437,7 +460,8 @@ impl Described<'_> {
         if self.has_no_latency && reached.as_ref().is_some_and(Vec::is_empty) {
             reached = reached.filter(|_| !program.passes_channels(&sharing_channels(self.scenario)));
         }
-        let jitter = releases.jitter().get(thread).map_or(0, |jitter| jitter.as_ns());
+        let is_triggered = of(thread).triggered_by.is_some();
+        let jitter = releases.jitter().get(thread).filter(|_| !is_triggered).map_or(0, |jitter| jitter.as_ns());
         let period = period.unwrap_or(LONGEST);
         if period > LONGEST || jitter > LONGEST {
             return Err(SporadicRefusal::TooLong);
@@ -450,6 +474,12 @@ impl Described<'_> {
             count_turn();
             operations.pop();
         }
+        if is_triggered && operations.is_empty() {
+            // It is over when it is released, which is not known beforehand.
+            let (stream, context) = (self.scenario.streams().len() + thread, of(thread).process.index());
+            let (work, after) = (Work::Pause(Duration::ZERO), Vec::new());
+            operations.push(Operation { stream, level: 0, context, member: 0, work, after });
+        }
         let (highest, lowest) = levels(&operations);
         // Whatever is launched in one stream, and waits for nothing else, goes on behind the job before it; so does all
         // that a host does that has waited for all of it at the end of a job.
@@ -457,7 +487,8 @@ impl Described<'_> {
             || operations.iter().all(|one| !one.work.is_of_host() && one.stream == operations[0].stream);
         let is_in_order = is_closed[0] || core.is_none() && self.may_queue && is_one_stream();
         let queues = group.period.is_some() && reached.is_none() && group.threads.len() == 1;
-        // With a jitter of a period, a job might be released before the one that came before it.
+        // With a jitter of a period, a job might be released before the one that came before it, unless another thread
+        // releases both.
         let queues = queues && is_in_order && jitter < period;
         let most_queued = if queues { MOST_QUEUED } else { 1 };
         Ok(Task {
@@ -468,13 +499,15 @@ impl Described<'_> {
             most_queued,
             most_jobs,
             jitter,
+            trigger: None,
             highest,
             lowest,
             reached,
             operations,
             core,
-            is_timed: group.period.is_some()
-                || most_jobs == Some(1) && group.threads.len() == 1 && of(thread).barrier.is_none(),
+            is_timed: !is_triggered
+                && (group.period.is_some()
+                    || most_jobs == Some(1) && group.threads.len() == 1 && of(thread).barrier.is_none()),
         })
     }
 }

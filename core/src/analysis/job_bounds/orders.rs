@@ -93,7 +93,8 @@ impl Side {
                 return None;
             }
             if kernels(task) == BTreeSet::from([context]) {
-                let mut own = task.clone();
+                // Within what it is released is asked of all tasks.
+                let mut own = Task { trigger: None, ..task.clone() };
                 for one in &mut own.operations {
                     // Less of the context's own time goes by than a host sleeps.
                     if let Work::Pause(time) = one.work {
@@ -222,7 +223,8 @@ pub(super) fn ends_by_orders(
     let begin = task.begin(Some(window));
     let look = Look { tasks, weights, index, responses, job: &task.operations, begin, window, lost: None };
     // J_i + F_i.
-    look.ends(window)?.into_iter().map(|end| end.checked_add(task.jitter)).collect()
+    let jitter = task.released_within(responses)?;
+    look.ends(window)?.into_iter().map(|end| end.checked_add(jitter)).collect()
 }
 
 /// Whether orders of dispatch are all that matters: where threads wait for one another's operations, nothing is known
@@ -246,7 +248,7 @@ pub(super) struct Queue {
 /// `has_core`: no other host may have the core of the task's. It holds whatever its own response.
 pub(super) fn ends_of_queue(
     (tasks, weights): (&TaskSet, &Weights<'_>),
-    (index, has_core, in_own_time): (usize, bool, bool),
+    (index, jitter, has_core, in_own_time): (usize, u64, bool, bool),
     responses: &[Option<u64>],
     lost: impl Fn(&Queue) -> Option<u64>,
 ) -> Option<Ends> {
@@ -268,7 +270,7 @@ pub(super) fn ends_of_queue(
     for q in 1..=task.most_queued {
         let job = queued(task, q);
         let earlier = task.period.checked_mul(q - 1)?;
-        let most = task.within.checked_add(earlier)?.checked_sub(task.jitter)?;
+        let most = task.within.checked_add(earlier)?.checked_sub(jitter)?;
         let begin = Begin::Event;
         let lost_at_first = in_own_time.then_some(0);
         let mut look = Look { tasks, weights, index, responses, job: &job, begin, window: 0, lost: lost_at_first };
@@ -304,7 +306,7 @@ pub(super) fn ends_of_queue(
         let over = look.lost.unwrap_or(0);
         let of_last = &of_jobs[of_jobs.len() - ends.len()..];
         // J + F_(i,q) - (q - 1) T, and for how long the time has stood still.
-        let of_last: Vec<u64> = of_last.iter().map(|end| (task.jitter + end + over).saturating_sub(earlier)).collect();
+        let of_last: Vec<u64> = of_last.iter().map(|end| (jitter + end + over).saturating_sub(earlier)).collect();
         let is_over = of_last.iter().all(|end| *end <= task.period);
         ends.iter_mut().zip(of_last).for_each(|(end, of_q)| *end = of_q.max(*end));
         if is_over || task.most_queued == 1 {

@@ -51,7 +51,7 @@ impl Parts {
         }
         let part = |operations: Vec<Operation>| {
             let (highest, lowest) = levels(&operations);
-            Task { operations, highest, lowest, core: None, jitter: 0, is_timed: false, ..task.clone() }
+            Task { operations, highest, lowest, core: None, jitter: 0, trigger: None, is_timed: false, ..task.clone() }
         };
         let submits = parts.into_iter().filter(|part| !part.is_empty()).map(part).collect();
         Some(Self { host, submits, operations: task.operations.len() })
@@ -71,14 +71,15 @@ impl Parts {
         for part in &self.submits {
             alone = alone.checked_add(f_s(part, tasks, weights, index, responses)?)?;
         }
-        let most = task.within.checked_sub(task.jitter)?;
+        let jitter = task.released_within(responses)?;
+        let most = task.within.checked_sub(jitter)?;
         let reach = task.core.map_or(0, |core| core.reach());
         // And what more urgent hosts have of the core.
         let w = least_fixed_point(alone, (MOST_RAISES, tasks.tasks.len()), |w| {
             let sum = alone.checked_add(tasks.higher(task, w.checked_add(reach)?, responses)?)?;
             Some(sum).filter(|sum| *sum <= most.max(w))
         })?;
-        Some(vec![task.jitter.checked_add(w)?; self.operations])
+        Some(vec![jitter.checked_add(w)?; self.operations])
     }
 }
 

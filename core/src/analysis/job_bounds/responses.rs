@@ -95,7 +95,8 @@ impl<'a> Explorations<'a> {
         };
         let (tasks, weights, _, place, of_each) = &beside;
         let has_core = self.tasks.has_core_to_itself(task);
-        smaller(alone, ends_of_queue((tasks, weights), (*place, has_core, context.is_some()), of_each, lost))
+        let jitter = task.released_within(responses)?;
+        smaller(alone, ends_of_queue((tasks, weights), (*place, jitter, has_core, context.is_some()), of_each, lost))
     }
 }
 
@@ -159,7 +160,9 @@ pub(super) fn is_uniprocessor(tasks: &TaskSet, weights: &Weights<'_>) -> bool {
     let classes = 0..tasks.classes.len();
     let mut pairs = classes.clone().flat_map(|one| classes.clone().map(move |other| (one, other)));
     let one_kernel = |task: &Task| {
-        task.reached.is_none() && matches!(&task.operations[..], [one] if matches!(one.work, Work::Kernel { .. }))
+        task.reached.is_none()
+            && task.trigger.is_none()
+            && matches!(&task.operations[..], [one] if matches!(one.work, Work::Kernel { .. }))
     };
     tasks.sms == 1
         && tasks.is_sporadic

@@ -160,6 +160,9 @@ impl<'s> Reader<'s> {
         if thread.barrier.is_some() {
             self.unknown("hosts wait for one another at barriers");
         }
+        if thread.triggered_by.is_some() {
+            self.unknown("hosts wait for the ends of jobs of others");
+        }
         let iterations = self.iterations(thread);
         let Some(steps) = followed(thread, iterations) else {
             self.unknown(format!("host {:?} has too many steps to follow", thread.label));

@@ -396,9 +396,11 @@ impl Freedom {
         if !is_in_order {
             let mut threads: Vec<_> = varied.threads.into_iter().map(Some).collect();
             varied.threads = variation.order.iter().filter_map(|&thread| threads.get_mut(thread)?.take()).collect();
-            for link in varied.chains.iter_mut().flat_map(|chain| &mut chain.links) {
-                let place = (0..).zip(&variation.order).find(|(_, thread)| **thread == link.thread as usize);
-                link.thread = place.map_or(link.thread, |(place, _)| place);
+            let links = varied.chains.iter_mut().flat_map(|chain| &mut chain.links).map(|link| &mut link.thread);
+            let others = varied.threads.iter_mut().flat_map(|one| one.until.iter_mut().chain(&mut one.triggered_by));
+            for number in links.chain(others) {
+                let place = (0..).zip(&variation.order).find(|(_, thread)| **thread == *number as usize);
+                *number = place.map_or(*number, |(place, _)| place);
             }
         }
         Cow::Owned(varied)

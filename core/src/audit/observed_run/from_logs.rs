@@ -114,6 +114,8 @@ fn finish(
         virtual_sms: run.virtual_sms,
         operations,
         frees: Vec::new(),
+        jobs: Vec::new(),
+        triggers: Vec::new(),
         has_chosen_order: false,
         programmatic_events: BTreeSet::new(),
         launch_completion_events: BTreeSet::new(),

@@ -1,11 +1,12 @@
 //! Observed runs from simulated ones: of scenarios, and of other hosts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{
-    ObservedContexts, ObservedCopy, ObservedFree, ObservedKernel, ObservedOperation, ObservedRun, ObservedStand,
-    ObservedStream, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork, TimeSource, if_limiting,
+    ObservedContexts, ObservedCopy, ObservedFree, ObservedJob, ObservedKernel, ObservedOperation, ObservedRun,
+    ObservedStand, ObservedStream, ObservedTrigger, ObservedTurn, ObservedTurns, ObservedValue, ObservedWork,
+    TimeSource, if_limiting,
 };
 use crate::device::{CopySharing, Device};
 use crate::gpu::Ended;
@@ -22,7 +23,8 @@ impl ObservedRun {
     ///
     /// # Errors
     /// [`LogTimeError`] if something happens after the end of the clock of logs.
-    pub fn of_run(Run { scenario, trace, ended, held_calls, .. }: &Run<'_>) -> Result<Self, LogTimeError> {
+    pub fn of_run(run: &Run<'_>) -> Result<Self, LogTimeError> {
+        let Run { scenario, trace, ended, held_calls, .. } = run;
         let mut observed = Self::of_trace(&scenario.name, scenario.device(), trace, *ended)?;
         let frees = held_calls.iter().filter(|call| call.rule == Rule::H1).filter_map(|call| {
             let thread = scenario.threads.get(call.thread as usize)?;
@@ -48,6 +50,13 @@ impl ObservedRun {
         let counters = (0..).take(catalogue.counters().len());
         observed.known_counters = counters.filter(|counter| !by_hosts.contains(counter)).collect();
         observed.frees = frees.collect::<Result<_, LogTimeError>>()?;
+        observed.jobs = jobs(run)?;
+        let triggers = scenario.threads.iter().enumerate().filter_map(|(thread, of)| {
+            let may_wait = of.core.is_some() || of.barriers().next().is_some();
+            let (name, trigger) = (Arc::clone(&of.label), of.triggered_by? as usize);
+            Some(ObservedTrigger { name, thread, trigger, may_wait })
+        });
+        observed.triggers = triggers.collect();
         for (operation, record) in observed.operations.iter_mut().zip(trace.operations()) {
             if let (OperationKind::Kernel(id), ObservedWork::Kernel(kernel)) = (record.kind, &mut operation.work)
                 && let Some(times) = scenario.block_times.get(&id)
@@ -97,6 +106,8 @@ impl ObservedRun {
                 .map(|(id, record)| operation(device, trace, id, record, takes_turns))
                 .collect::<Result<_, _>>()?,
             frees: Vec::new(),
+            jobs: Vec::new(),
+            triggers: Vec::new(),
             has_chosen_order: trace.ready_choices().iter().any(|&(_, chosen)| chosen > 0),
             launch_completion_events: BTreeSet::new(),
             known_counters: BTreeSet::new(),
@@ -231,4 +242,36 @@ fn operation(
         is_launch_on_gpu_clock: true,
         work,
     })
+}
+
+/// Jobs of threads of which one releases the other, by thread and then number.
+fn jobs(run: &Run<'_>) -> Result<Vec<ObservedJob>, LogTimeError> {
+    let Run { scenario, trace, iterations, .. } = run;
+    let triggers: BTreeSet<u32> = scenario.threads.iter().filter_map(|thread| thread.triggered_by).collect();
+    // By thread and number: when the last of its operations had completed, unless one never did.
+    let mut completed: BTreeMap<(u32, u32), Option<Instant>> = BTreeMap::new();
+    let is_trigger = |record: &&OperationRecord| triggers.contains(&record.origin.thread);
+    for record in trace.operations().iter().filter(is_trigger) {
+        let last = completed.entry((record.origin.thread, record.origin.iteration)).or_insert(Some(Instant::ZERO));
+        *last = (*last).zip(record.finish()).map(|(last, finish)| last.max(finish));
+    }
+    let mut jobs = Vec::new();
+    for span in iterations {
+        let Some(thread) = scenario.threads.get(span.thread as usize) else { continue };
+        if thread.triggered_by.is_none() && !triggers.contains(&span.thread) {
+            continue;
+        }
+        let last = completed.get(&(span.thread, span.iteration)).copied().unwrap_or(Some(Instant::ZERO));
+        let end = last.zip(span.end()).map(|(last, end)| last.max(end));
+        jobs.push(ObservedJob {
+            thread: span.thread as usize,
+            number: span.iteration,
+            released_ns: span.released.try_into()?,
+            began_ns: span.start.try_into()?,
+            host_end_ns: span.end().map(LogTime::try_from).transpose()?,
+            end_ns: end.map(LogTime::try_from).transpose()?,
+        });
+    }
+    jobs.sort_unstable_by_key(|job| (job.thread, job.number));
+    Ok(jobs)
 }

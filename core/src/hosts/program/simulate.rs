@@ -229,6 +229,7 @@ fn least_iterations(thread: &HostThread, horizon: Instant) -> u64 {
     let waits = |step: &Step| step.waits_for_operations() || matches!(step, Step::Sleep(_) | Step::Barrier(_));
     let first = Instant::ZERO + thread.release;
     if thread.until.is_some()
+        || thread.triggered_by.is_some()
         || thread.barrier.is_some()
         || thread.works()
         || thread.steps.iter().any(waits)

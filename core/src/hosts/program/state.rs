@@ -38,6 +38,7 @@ impl ProgramHost<'_> {
             frees,
             barriers,
             cores,
+            triggers,
             // What was observed.
             spans: _,
             // Counted anew at each instant.
@@ -52,9 +53,9 @@ impl ProgramHost<'_> {
             most_expected: _,
             unknown: _,
         } = self;
-        if order.is_some() || !ready.is_empty() || !awaiting_values.is_empty() {
+        if order.is_some() || !ready.is_empty() || !awaiting_values.is_empty() || triggers.are_some() {
             // It depends on how many kernels were launched before; or this is in the midst of an instant; or a counter
-            // decides, which may grow without an end.
+            // decides, which may grow without an end; or jobs release others, which may be more and more.
             to.is_like_no_other();
         }
         cores.write_state(gpu.now(), to);
@@ -69,6 +70,7 @@ impl ProgramHost<'_> {
                 // Where launches have an order.
                 launches: _,
                 // What was observed.
+                released: _,
                 span: _,
                 also_waiting,
                 repeated,
@@ -157,9 +159,10 @@ impl ProgramHost<'_> {
 
     /// Writes the iterations that have not left, counted back from that in which their thread is.
     pub(super) fn write_spans(&self, to: &mut Canonical) {
-        to.list(&self.spans, |to, &IterationSpan { thread, iteration, start, end }| {
+        to.list(&self.spans, |to, &IterationSpan { thread, iteration, released, start, end }| {
             to.number(thread);
             to.number(self.threads[thread as usize].iteration.wrapping_sub(iteration.into()));
+            to.instant(released);
             to.instant(start);
             to.instant(end);
         });

@@ -224,6 +224,7 @@ impl ProgramHost<'_> {
     /// hyperperiod of it are looked at: it would come to its barriers again, so who waits there does so beyond the run.
     pub(super) fn end(&mut self, index: usize) {
         self.threads[index].position = Position::Ended;
+        self.triggers.ends(index);
         if self.barriers.is_empty() || self.threads[index].program.is_cut {
             return;
         }

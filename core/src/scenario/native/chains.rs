@@ -54,7 +54,8 @@ fn link(node: Node<'_>, reading: &Reading<'_, '_>) -> Result<ChainLink, Problem>
     Ok(link)
 }
 
-fn job(node: Node<'_>, reading: &Reading<'_, '_>) -> Result<u32, Problem> {
+/// The number of the stream with operations, or of the host, that `node` names.
+pub(super) fn job(node: Node<'_>, reading: &Reading<'_, '_>) -> Result<u32, Problem> {
     let name = node.string()?;
     let threads = reading.builder.threads();
     let names: Vec<String> = threads.iter().map(|thread| thread.label.to_string()).collect();

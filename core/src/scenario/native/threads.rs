@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::counters::{WAIT_VALUE, WRITE_VALUE};
 use super::reading::Reading;
-use super::{counters, graphs, operations, sharing};
+use super::{counters, graphs, operations, sharing, triggers};
 use crate::json::{Node, Object, Problem};
 use crate::proven::{OrMost, Proven};
 use crate::scenario::host_thread::{BarrierId, CoreShare, Deadline, HostThread, Step};
@@ -173,6 +173,7 @@ const KINDS: [&str; 16] = [
 pub(super) fn read_hosts<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> Result<(), Problem> {
     // Threads of streams are named after them, and a name that stands for two threads would confuse every report.
     let mut names: BTreeSet<String> = reading.builder.threads().iter().map(|thread| thread.label.to_string()).collect();
+    let mut triggered = Vec::new();
     for node in node.filled_list()? {
         let mut entry = node.object()?;
         let name_node = entry.required("name")?;
@@ -182,10 +183,14 @@ pub(super) fn read_hosts<'a>(node: Node<'a>, reading: &mut Reading<'a, '_>) -> R
                 .problem(format!("two host threads are called {name:?}"))
                 .with_help("a stream with operations has a thread of the stream's name"));
         }
+        if let Some(trigger) = triggers::read(&mut entry)? {
+            triggered.push((reading.nodes.len(), trigger));
+        }
         let thread = host_thread(&mut entry, name, reading)?;
         entry.finish()?;
         reading.add_thread(node, thread);
     }
+    triggers::resolve(&triggered, reading)?;
     note_lonely_barriers(reading);
     Ok(())
 }

@@ -375,16 +375,19 @@ impl<'a> Writer<'a> {
         let taken: Vec<&str> = of_streams.iter().filter_map(|(stream, _)| self.stream_name(*stream)).collect();
         let others = &threads[of_streams.len()..];
         let names = distinct(others.iter().map(|thread| &*thread.label), "host", &taken);
-        let mut hosts: Vec<Value> =
-            others.iter().zip(&names).map(|(thread, name)| self.host(thread, name)).collect::<Result<_, _>>()?;
         let numbers = (0..).zip(&self.scenario.threads).filter(|(_, thread)| runs(thread)).map(|(number, _)| number);
         let of_streams = taken.iter().map(|name| (*name).to_owned());
-        let names = numbers.zip(of_streams.chain(names)).collect();
+        let of_threads: ThreadNames = numbers.zip(of_streams.chain(names.iter().cloned())).collect();
+        let host = |(thread, name): (&&HostThread, &String)| {
+            let trigger = thread.triggered_by.and_then(|trigger| of_threads.get(&trigger));
+            self.host(thread, name, trigger)
+        };
+        let mut hosts: Vec<Value> = others.iter().zip(&names).map(host).collect::<Result<_, _>>()?;
         if threads.is_empty() {
             // A file in which nobody acts is an error.
             hosts.push(json!({"name": "nobody", "steps": [{"sleep": "0 s"}]}));
         }
-        Ok((streams, hosts, names))
+        Ok((streams, hosts, of_threads))
     }
 
     /// The stream whose own operations a thread launches, if it does nothing else.
@@ -418,7 +421,7 @@ impl<'a> Writer<'a> {
         entry
     }
 
-    fn host(&self, thread: &HostThread, name: &str) -> Result<Value, NotNative> {
+    fn host(&self, thread: &HostThread, name: &str, trigger: Option<&String>) -> Result<Value, NotNative> {
         let mut entry = Entry::default();
         entry.put("name", name);
         self.process(thread.process, &mut entry);
@@ -427,7 +430,9 @@ impl<'a> Writer<'a> {
         }
         timing(thread, "iterations", self.comes_back, &mut entry)?;
         // Without any limit stated a host runs once.
-        let has_no_limit = thread.iterations.is_none() && thread.period.is_none_or(|period| period == Duration::ZERO);
+        let has_no_period = thread.period.is_none_or(|period| period == Duration::ZERO);
+        let has_no_limit = thread.iterations.is_none() && has_no_period && trigger.is_none();
+        entry.put_some("triggered_by", trigger.cloned());
         entry.put_some("time_limit", thread.time_limit.map(time).or(has_no_limit.then(|| LONGEST.to_owned())));
         entry.put_some("barrier", thread.barrier.map(|barrier| format!("barrier {}", barrier.0)));
         if let Some(CoreShare { core, priority, spins }) = thread.core {
@@ -526,14 +531,15 @@ fn until(kernel: &CheckedKernel) -> Option<CounterValue> {
 
 /// Release, period, deadline and number of iterations, under the key that streams or hosts have for it.
 fn timing(thread: &HostThread, iterations: &str, comes_back: bool, entry: &mut Entry) -> Result<(), NotNative> {
-    let above_zero = |time: Duration| Some(time).filter(|time| *time > Duration::ZERO);
+    let is_timed = thread.triggered_by.is_none();
+    let above_zero = |time: Duration| Some(time).filter(|time| *time > Duration::ZERO && is_timed);
     entry.put_some("release", above_zero(thread.release).map(time));
     // A period of no length is none: iterations follow one another.
     let period = thread.period.and_then(above_zero);
     entry.put_some("period", period.map(time));
     entry.put_some("jitter", above_zero(thread.jitter).filter(|_| period.is_some()).map(time));
     // A stream without a period has one job, and no key to say so. What has no end goes on having none.
-    let is_said = (iterations != "jobs" || period.is_some()) && !(thread.is_cut && comes_back);
+    let is_said = is_timed && (iterations != "jobs" || period.is_some()) && !(thread.is_cut && comes_back);
     if let Some(number) = thread.iterations.filter(|_| is_said) {
         entry.put(iterations, count(thread, "iterations", number)?);
     }

@@ -189,6 +189,11 @@ impl<'a> SafetyReport<'a> {
                 "When jobs come is not known, so that no deadline is proven.".to_owned()
             },
         ];
+        let is_triggered = scenario.threads.iter().any(|thread| thread.triggered_by.is_some());
+        all.extend(is_triggered.then(|| {
+            "Jobs that the ends of others release are released just then: no message takes time, and none is lost."
+                .to_owned()
+        }));
         all.extend(scenario.assumptions.iter().cloned());
         all
     }

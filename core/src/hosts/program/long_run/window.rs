@@ -70,6 +70,7 @@ impl<'s> LongRun<'s> {
         let iterations = jobs.into_values().map(|(job, _)| IterationSpan {
             thread: job.thread,
             iteration: job.iteration,
+            released: job.released,
             start: job.began,
             end: job.host_finished.unwrap_or(NEVER),
         });
@@ -127,6 +128,7 @@ impl<'s> LongRun<'s> {
             }
             // A job that has submitted nothing is not in a piece before it is over: it may be under way.
             let released = match last {
+                _ if thread.triggered_by.is_some() => return false,
                 _ if thread.period.is_some() => thread.release_of(next),
                 Some(job) => job.host_finished.unwrap_or(job.began),
                 None => Instant::ZERO + thread.release,
