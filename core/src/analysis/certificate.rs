@@ -10,8 +10,10 @@
 //! says how it is checked, and by whom.
 
 mod bounds;
+mod chains;
 mod hosts;
 mod phased;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -21,6 +23,7 @@ use serde::Serialize;
 
 use super::analyse::Analysis;
 use super::assumptions::{Departure, departures, launches, sms_at_once};
+use super::chains::ChainVerdict;
 use super::finish_bounds::BoundedOperation;
 use super::merged_resources::{Pool, kinds_of_warps, needs};
 use super::prepared::demands;
@@ -28,12 +31,14 @@ use super::safe_bound::NullRule;
 use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
 use crate::device::{CopySharing, RegisterFile};
-use crate::scenario::Scenario;
+use crate::scenario::{ChainMeasure, Scenario};
 use crate::time::{Duration, Instant, is_in_time};
 use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
-use bounds::{BusyWindow, Responses, Shared};
+use bounds::{Responses, Shared};
+use chains::ProvenChain;
 use hosts::Hosts;
 use phased::Phased;
+use windows::BusyWindow;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
 #[derive(Debug, Serialize)]
@@ -60,6 +65,9 @@ pub struct Certificate {
     /// The same of hosts that launch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     phased: Vec<Phased>,
+    /// Verdicts on chains, which follow from bounds on jobs whose releases are not given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<ProvenChain>,
     #[serde(rename = "no_certificate")]
     without: Vec<Uncertified>,
 }
@@ -112,22 +120,50 @@ struct ProvenStream {
     bound_ns: Duration,
 }
 
-#[derive(Debug, Serialize)]
+/// A verdict on a job, or on all jobs of a stream, or on a chain.
+#[derive(Debug, Default, Serialize)]
 struct Uncertified {
-    #[serde(serialize_with = "text")]
-    stream: Arc<str>,
-    /// `None`: all jobs of the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<ChainMeasure>,
     reason: String,
 }
+
+/// Of jobs that come again and again: how far they are apart at least, and how late each may be.
+type Arrivals = (Duration, Duration);
 
 /// The longest sum of times that the checker takes.
 const MOST_NS: u64 = 1 << 60;
 
 impl Certificate {
-    /// Of an analysis, the operations of its bounds, and the verdicts on jobs.
-    pub fn new(analysis: &Analysis<'_>, operations: &[BoundedOperation], jobs: &[JobVerdict]) -> Self {
+    /// Of an analysis, the operations of its bounds, and the verdicts on jobs and chains.
+    pub fn new(
+        analysis: &Analysis<'_>,
+        operations: &[BoundedOperation],
+        jobs: &[JobVerdict],
+        chains: &[ChainVerdict],
+    ) -> Self {
+        let mut certificate = Self::of_jobs(analysis, operations, jobs);
+        if chains.iter().any(|chain| chain.verdict == Some(Verdict::Proven)) {
+            let threads = analysis.of.threads.iter();
+            let arrivals: Vec<Arrivals> =
+                threads.map(|thread| (thread.period.unwrap_or_default(), thread.jitter)).collect();
+            let of_chains = Self::all_phasings(analysis.of, &arrivals, &[], chains, true);
+            certificate.windows = of_chains.windows;
+            certificate.responses = of_chains.responses;
+            certificate.phased = of_chains.phased;
+            certificate.chains = of_chains.chains;
+            certificate.without.extend(of_chains.without);
+        }
+        certificate
+    }
+
+    fn of_jobs(analysis: &Analysis<'_>, operations: &[BoundedOperation], jobs: &[JobVerdict]) -> Self {
         let scenario = analysis.of;
         let proven = || jobs.iter().filter(|job| job.verdict == Some(Verdict::Proven));
         let mut certificate = Self::empty(scenario);
@@ -230,6 +266,7 @@ impl Certificate {
             windows: Vec::new(),
             responses: Vec::new(),
             phased: Vec::new(),
+            chains: Vec::new(),
             without: Vec::new(),
         }
     }
@@ -241,6 +278,7 @@ impl Certificate {
             + self.windows.iter().map(BusyWindow::proven).sum::<usize>()
             + self.responses.iter().map(Responses::proven).sum::<usize>()
             + self.phased.iter().map(Phased::proven).sum::<usize>()
+            + self.chains.len()
     }
 
     /// Which verdicts have no certificate, and why: those with the same reason together.
@@ -254,8 +292,7 @@ impl Certificate {
         }
         let told = by_reason.into_iter().map(|(reason, first, count)| {
             let others = if count > 1 { format!(" and {} others", count - 1) } else { String::new() };
-            let jobs = first.job.map_or_else(|| "jobs".to_owned(), |job| format!("job {job}"));
-            format!("no certificate for {jobs} of {}{others}: {reason}", first.stream)
+            format!("no certificate for {}{others}: {reason}", first.what())
         });
         told.collect()
     }
@@ -274,7 +311,25 @@ fn proven_of<'a>(parts: impl Iterator<Item = &'a Part>, shared: &[Shared]) -> us
 
 impl Uncertified {
     fn new(job: &JobVerdict, reason: String) -> Self {
-        Self { stream: Arc::clone(&job.stream), job: Some(job.job), reason }
+        Self { job: Some(job.job), ..Self::of_stream(&job.stream, reason) }
+    }
+
+    fn of_stream(stream: &str, reason: String) -> Self {
+        Self { stream: Some(stream.to_owned()), reason, ..Self::default() }
+    }
+
+    fn of_chain(chain: &str, measure: ChainMeasure, reason: String) -> Self {
+        Self { chain: Some(chain.to_owned()), measure: Some(measure), reason, ..Self::default() }
+    }
+
+    /// Of what it is.
+    fn what(&self) -> String {
+        let stream = self.stream.as_deref().unwrap_or_default();
+        match (self.measure.zip(self.chain.as_deref()), self.job) {
+            (Some((measure, chain)), _) => format!("the {} of {chain}", measure.name()),
+            (None, Some(job)) => format!("job {job} of {stream}"),
+            (None, None) => format!("jobs of {stream}"),
+        }
     }
 }
 

@@ -79,7 +79,7 @@ fn of(text: &str) -> (Value, Vec<(String, u64, u64)>) {
 }
 
 /// The same with these options.
-fn with(text: &str, options: &[&str]) -> (Value, Vec<(String, u64, u64)>) {
+pub(super) fn with(text: &str, options: &[&str]) -> (Value, Vec<(String, u64, u64)>) {
     let folder = directory(&format!("certificates of hosts {:?}", std::thread::current().id()));
     let file = folder.join("scenario.json");
     fs::write(&file, text).expect("it can be written");
@@ -88,7 +88,7 @@ fn with(text: &str, options: &[&str]) -> (Value, Vec<(String, u64, u64)>) {
     (written, proved)
 }
 
-fn named(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+pub(super) fn named(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
     rows.iter().map(|&(name, job, bound)| (name.to_owned(), job, bound)).collect()
 }
 

@@ -68,6 +68,21 @@ pub(super) fn not_covered(thread: &HostThread) -> Option<&'static str> {
     of_step.or(of_core).or_else(|| has_limit.then_some("has a time limit or a barrier"))
 }
 
+/// What threads do that the checker does not read, whatever it is asked.
+pub(super) fn unread(scenario: &Scenario) -> Option<String> {
+    let of_thread = |thread: &HostThread| {
+        let acts = !thread.steps.iter().all(|step| is_harmless(*step));
+        let goes_on =
+            || (thread.period.is_none() && thread.iterations != Some(1)).then_some("goes on without a period");
+        let what = acts.then(|| not_covered(thread)).flatten().or_else(goes_on)?;
+        Some(format!("{} {what}, which no certificate covers", thread.label))
+    };
+    if names(scenario).is_none() {
+        return Some(NOT_WRITTEN.to_owned());
+    }
+    scenario.threads.iter().find_map(of_thread)
+}
+
 impl<'a> Hosts<'a> {
     /// Hosts, and what all threads launch until it is not known any more what is released, in the order of instants;
     /// `None`: there are no hosts.
