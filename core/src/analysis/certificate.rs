@@ -250,7 +250,7 @@ impl Certificate {
         let is_kept = hosts.is_some() && certificate.proven() + proven_of(parts.values(), &shared) > 0;
         parts.retain(|_, part| is_kept || part.intervals.iter().any(|interval| !interval.proves.is_empty()));
         certificate.parts = parts.into_values().collect();
-        shared.retain(Shared::is_of_use);
+        shared.retain(|shared| shared.proven() > 0 || is_kept && shared.is_of_use());
         certificate.shared = shared;
         certificate
     }

@@ -175,6 +175,23 @@ fn no_job_is_proven_where_a_host_may_still_wait_when_its_next_one_is_released() 
 }
 
 #[test]
+fn where_nothing_is_proven_the_checker_accepts_that_nothing_is_said() {
+    // Served one after another B would wait for its next release, so it is followed by weight; all are too late.
+    let late = WAITING.replace(r#""17 ms""#, r#""1 ms""#).replace(r#""18 ms""#, r#""1 ms""#);
+    let (written, proved) = of(&late);
+    assert_eq!((proved, &written["shared"], &written["hosts"]), (Vec::new(), &Value::Null, &Value::Null));
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    let file = checker.0.join("late.json");
+    fs::write(&file, late).expect("it can be written");
+    checker.about(file.to_str().expect("text"));
+    let output = checker.check(&written);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
 fn the_checker_refuses_certificates_of_hosts_that_do_something_else() {
     let Some(checker) = Checker::new() else {
         println!("skipped: there is no coqc here, or no OCaml with yojson");
