@@ -7,6 +7,7 @@ mod chains;
 mod forged;
 mod forger;
 mod hosts;
+mod masks;
 mod numbers;
 mod random;
 

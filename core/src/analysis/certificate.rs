@@ -22,7 +22,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::analyse::Analysis;
-use super::assumptions::{Departure, departures, launches, sms_at_once};
+use super::assumptions::{Departure, allowed_sms, departures, launches, sms_at_once};
 use super::chains::ChainVerdict;
 use super::finish_bounds::BoundedOperation;
 use super::merged_resources::{Pool, kinds_of_warps, needs};
@@ -355,9 +355,8 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     let launches = launches(scenario);
     let departures: BTreeSet<Departure> = departures(scenario, &demands(scenario), &launches, false);
     let departures = departures.iter().filter_map(|departure| match departure {
-        Departure::SmMask | Departure::MaskedClient => Some("SM masks"),
         Departure::GreenContexts => Some("green contexts"),
-        Departure::Clients => Some("clients of MPS"),
+        Departure::Clients | Departure::MaskedClient => Some("clients of MPS"),
         Departure::Turns => Some("contexts that take turns"),
         Departure::Channels => Some("streams that wait for hardware channels"),
         Departure::Events => Some("waits for events"),
@@ -366,6 +365,7 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     });
     let others = [
         ("several processes", scenario.has_processes() || sms_at_once(scenario, &launches) < device.sms),
+        ("masks of single kernels", scenario.kernels().iter().any(|kernel| kernel.sm_mask.is_some())),
         ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
         ("warps that take unlike numbers of registers", registers_charged(scenario).is_none()),
     ];
@@ -448,11 +448,11 @@ impl Launches {
             level_of_thread[thread] = Some(stream.level());
             stream_of_thread[thread] = Some(id.index());
             let (block_time, waves, name) = match kind {
-                OperationKind::Kernel(id) => {
-                    let kernel: &CheckedKernel = &scenario.kernels()[id.index()];
-                    let at_once = u64::from(device.sms) * demands[id.index()];
-                    let time = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst);
-                    (time, u64::from(kernel.blocks).div_ceil(at_once), Arc::clone(&kernel.name))
+                OperationKind::Kernel(kernel) => {
+                    let at_once = u64::from(allowed_sms(scenario, kernel, id)) * demands[kernel.index()];
+                    let of: &CheckedKernel = &scenario.kernels()[kernel.index()];
+                    let time = scenario.longest_block_time(kernel).unwrap_or(of.duration.worst);
+                    (time, u64::from(of.blocks).div_ceil(at_once.max(1)), Arc::clone(&of.name))
                 }
                 OperationKind::Copy(id) => {
                     let copy = &scenario.copies()[id.index()];

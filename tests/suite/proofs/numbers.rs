@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::chains::{CAMERA_TO_BRAKE, WITHIN_A_JOB, launching};
 use super::hosts::{IN_TURN, SLEEPING, WAITING};
+use super::masks::{MASKED, masked_beside};
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE, beside_a_full_gpu, beside_higher_priorities, proved, queueing};
 
 /// A value with another number in each place where there is one.
@@ -104,8 +105,10 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         ("brake.json", CAMERA_TO_BRAKE),
         ("within.json", WITHIN_A_JOB),
         ("chained.json", &chained),
+        ("masked.json", MASKED),
+        ("masked-beside.json", &masked_beside()),
     ];
-    let [sleeping, waiting, in_turn, brake, within, chained] = texts.map(|(name, text)| {
+    let [sleeping, waiting, in_turn, brake, within, chained, masked, masked_beside] = texts.map(|(name, text)| {
         let file = checker.0.join(name);
         fs::write(&file, text).expect("it can be written");
         file
@@ -116,6 +119,8 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         (waiting.to_str().expect("text"), &[]),
         (in_turn.to_str().expect("text"), &["--sporadic"]),
         (brake.to_str().expect("text"), &[]),
+        (masked.to_str().expect("text"), &[]),
+        (masked_beside.to_str().expect("text"), &["--sporadic"]),
         (within.to_str().expect("text"), &["--sporadic"]),
         (chained.to_str().expect("text"), &["--sporadic"]),
         (control, &[]),

@@ -47,7 +47,7 @@ pub(super) struct Weight {
 /// How much the blocks of the kernels of the highest `levels` weigh, in parts of `scale`.
 pub(super) struct KernelWeights {
     of_kernel: BTreeMap<usize, u64>,
-    /// What keeps a head out of all SMs.
+    /// What keeps a head out of all SMs that it may use.
     pub(super) all_sms: u64,
 }
 
@@ -208,7 +208,10 @@ impl KernelWeights {
         }
         let heads: Vec<Resources> = needs.values().copied().collect();
         let of_kernel = needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
-        Some(Self { of_kernel, all_sms: scale.checked_mul(u64::from(device.sms))? })
+        // What waits may only use the SMs that its stream's mask leaves.
+        let left = scenario.streams().iter().map(|stream| device.sms_left_by(stream.sm_mask).count() as u64);
+        let fewest = left.min().unwrap_or_default().min(device.sms.into());
+        Some(Self { of_kernel, all_sms: scale.checked_mul(fewest)? })
     }
 
     /// What a block of a launch weighs.
