@@ -130,7 +130,6 @@ let pauses_in_time (_, thread, is_host, bound) =
   | Some pauses ->
       let late = Option.value ~default:0 (optional_time "jitter" thread) in
       ignore (List.fold_left (fun sum pause -> natural "a sum" (sum + pause)) late pauses);
-      only "a host" [ "name"; "release"; "period"; "jitter"; "iterations"; "deadline"; "steps" ] thread;
       accept_pauses (Option.value ~default:0 (optional_time "period" thread)) late pauses bound
 
 (* How many bounds on chains follow, and what has to be known of which streams and hosts that launch for that. *)

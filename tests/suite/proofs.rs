@@ -4,6 +4,7 @@
 
 mod certified;
 mod chains;
+mod clients;
 mod forged;
 mod forger;
 mod hosts;

@@ -31,9 +31,9 @@ use super::safe_bound::NullRule;
 use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
 use crate::device::{CopySharing, RegisterFile};
-use crate::scenario::{ChainMeasure, Scenario};
+use crate::scenario::{ChainMeasure, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant, is_in_time};
-use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
+use crate::workload::{CheckedCopy, CheckedKernel, CheckedStream, OperationKind, StreamId};
 use bounds::{Responses, Shared};
 use chains::ProvenChain;
 use hosts::Hosts;
@@ -356,7 +356,7 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     let departures: BTreeSet<Departure> = departures(scenario, &demands(scenario), &launches, false);
     let departures = departures.iter().filter_map(|departure| match departure {
         Departure::GreenContexts => Some("green contexts"),
-        Departure::Clients | Departure::MaskedClient => Some("clients of MPS"),
+        Departure::MaskedClient => Some("clients of MPS with a part of the SMs"),
         Departure::Turns => Some("contexts that take turns"),
         Departure::Channels => Some("streams that wait for hardware channels"),
         Departure::Events => Some("waits for events"),
@@ -364,13 +364,35 @@ fn unknown(scenario: &Scenario) -> Option<String> {
         _ => None,
     });
     let others = [
-        ("several processes", scenario.has_processes() || sms_at_once(scenario, &launches) < device.sms),
+        ("several processes, but for clients of MPS that may use all SMs", !are_as_threads(scenario)),
+        ("parts of the SMs of a GPU", sms_at_once(scenario, &launches) < device.sms),
         ("masks of single kernels", scenario.kernels().iter().any(|kernel| kernel.sm_mask.is_some())),
         ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
         ("warps that take unlike numbers of registers", registers_charged(scenario).is_none()),
     ];
     let mut all = departures.chain(others.into_iter().filter_map(|(what, is)| is.then_some(what)));
     all.next().map(|what| format!("the proven rules leave out {what}"))
+}
+
+/// Whether there is one process, or all are clients of MPS that may use all SMs: they wait in the same queues. Each has
+/// a NULL stream of its own, into which nothing is submitted.
+fn are_as_threads(scenario: &Scenario) -> bool {
+    let (catalogue, sms) = (&scenario.catalogue, scenario.device().sms);
+    let uses_null = |thread: &HostThread| {
+        let mut streams = thread.steps.iter().filter_map(|step| Some(step.submission()?.1));
+        streams.any(|stream| catalogue.is_null_stream(stream))
+            || thread
+                .steps
+                .iter()
+                .any(|step| matches!(step, Step::SynchronizeStream(stream) if catalogue.is_null_stream(*stream)))
+    };
+    let has_all = |stream: &CheckedStream| {
+        catalogue.sms_at_once(stream.process) >= sms && !catalogue.has_partition(stream.process)
+    };
+    !scenario.has_processes()
+        || !catalogue.is_time_sliced()
+            && scenario.streams().iter().all(has_all)
+            && !scenario.threads.iter().any(uses_null)
 }
 
 /// How many registers the proven rules charge each warp that takes any: an even share of its sub-partition, so that

@@ -119,6 +119,26 @@ fn with_masks(mut scenario: Value, numbers: [u32; 6]) -> Value {
     scenario
 }
 
+/// The same as with hosts, with each thread of one of two clients of MPS.
+fn with_clients(drawn: Value, numbers: [u32; 6]) -> Value {
+    let mut all = with_hosts(drawn, numbers);
+    all["mps"] = json!(true);
+    all["processes"] = json!({"p": {}, "q": {}});
+    let process = |number: u32| json!(if number % 7 < 3 { "p" } else { "q" });
+    let streams = all["streams"].as_array_mut().expect("a list");
+    let mut of_stream = BTreeMap::new();
+    for (stream, number) in streams.iter_mut().zip(numbers) {
+        stream["process"] = process(number);
+        of_stream.insert(stream["name"].to_string(), process(number));
+    }
+    for host in all["hosts"].as_array_mut().expect("a list") {
+        let launched = host["steps"].as_array().expect("a list").iter().find_map(|step| step.get("stream"));
+        let own = launched.and_then(|stream| of_stream.get(&stream.to_string())).cloned();
+        host["process"] = own.unwrap_or_else(|| json!("p"));
+    }
+    all
+}
+
 /// What numbers make of a scenario.
 type Change = fn(Value, [u32; 6]) -> Value;
 
@@ -204,14 +224,18 @@ fn hosts_that_sleep_and_launch_have_certificates_that_the_proven_checker_accepts
 }
 
 #[test]
-fn streams_with_masks_have_certificates_that_the_proven_checker_accepts() {
+fn masks_and_clients_of_mps_have_certificates_that_the_proven_checker_accepts() {
     match Checker::new() {
         Some(checker) => {
-            for is_sporadic in [false, true] {
-                let [serial, by_weight, _, without] =
-                    certified(&checker, part_of(16) as usize, is_sporadic, Some(with_masks));
-                println!("{serial} one after another, {by_weight} by weight, {without} without");
-                assert!(serial + by_weight > without && serial > 0, "{serial}, {by_weight}, {without}");
+            for (is_sporadic, change) in [false, true]
+                .into_iter()
+                .flat_map(|is_sporadic| [with_masks as Change, with_clients].map(|change| (is_sporadic, change)))
+            {
+                let [serial, by_weight, of_hosts, without] =
+                    certified(&checker, part_of(16) as usize, is_sporadic, Some(change));
+                println!("{serial} one after another, {by_weight} by weight, {of_hosts} of hosts, {without} without");
+                let all = serial + by_weight + of_hosts;
+                assert!(all > without, "{serial}, {by_weight}, {of_hosts}, {without}");
             }
         }
         None => println!("skipped: there is no coqc here, or no OCaml with yojson"),

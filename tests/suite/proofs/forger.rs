@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::certified::with_hosts;
 use super::chains::{CAMERA_TO_BRAKE, WITHIN_A_JOB, chains_hold, launching};
+use super::clients::CLIENTS;
 use super::forged::{places, published_keys};
 use super::hosts::{IN_TURN, SLEEPING, WAITING};
 use super::masks::{MASKED, masked_beside};
@@ -48,7 +49,7 @@ fn genuine(checker: &Checker, drawn: usize) -> Vec<Pair> {
     let known = shared.into_iter().chain([beside_a_full_gpu(), SIDE_BY_SIDE.replace("20 ms", "40 ms")]);
     let known = known.chain([SLEEPING.to_owned(), WAITING.to_owned(), IN_TURN.to_owned()]);
     let known = known.chain([CAMERA_TO_BRAKE.to_owned(), WITHIN_A_JOB.to_owned(), launching()]);
-    let known = known.chain([MASKED.to_owned(), masked_beside()]);
+    let known = known.chain([MASKED.to_owned(), masked_beside(), CLIENTS.to_owned()]);
     let mut runner = TestRunner::deterministic();
     let mut random = |has_jitter: bool| {
         let tree = certified::scenario(has_jitter).new_tree(&mut runner).expect("no scenario is refused");

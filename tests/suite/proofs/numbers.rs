@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::chains::{CAMERA_TO_BRAKE, WITHIN_A_JOB, launching};
+use super::clients::CLIENTS;
 use super::hosts::{IN_TURN, SLEEPING, WAITING};
 use super::masks::{MASKED, masked_beside};
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE, beside_a_full_gpu, beside_higher_priorities, proved, queueing};
@@ -106,13 +107,15 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         ("within.json", WITHIN_A_JOB),
         ("chained.json", &chained),
         ("masked.json", MASKED),
+        ("clients.json", CLIENTS),
         ("masked-beside.json", &masked_beside()),
     ];
-    let [sleeping, waiting, in_turn, brake, within, chained, masked, masked_beside] = texts.map(|(name, text)| {
-        let file = checker.0.join(name);
-        fs::write(&file, text).expect("it can be written");
-        file
-    });
+    let [sleeping, waiting, in_turn, brake, within, chained, masked, clients, masked_beside] =
+        texts.map(|(name, text)| {
+            let file = checker.0.join(name);
+            fs::write(&file, text).expect("it can be written");
+            file
+        });
     let all = [
         (given, &[][..]),
         (sleeping.to_str().expect("text"), &[]),
@@ -120,6 +123,8 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         (in_turn.to_str().expect("text"), &["--sporadic"]),
         (brake.to_str().expect("text"), &[]),
         (masked.to_str().expect("text"), &[]),
+        (clients.to_str().expect("text"), &[]),
+        (clients.to_str().expect("text"), &["--sporadic"]),
         (masked_beside.to_str().expect("text"), &["--sporadic"]),
         (within.to_str().expect("text"), &["--sporadic"]),
         (chained.to_str().expect("text"), &["--sporadic"]),

@@ -49,6 +49,12 @@ pub(super) fn launch(scenario: &Scenario) -> bool {
 
 const NOT_WRITTEN: &str = "no file that the checker reads can say what threads do";
 
+/// The streams among these that are of the process of a thread: what it waits for with the device.
+fn streams_of(scenario: &Scenario, thread: &HostThread, streams: &[StreamId]) -> Vec<StreamId> {
+    let is_own = |stream: &StreamId| scenario.catalogue.process_of(*stream) == Some(thread.process);
+    streams.iter().copied().filter(is_own).collect()
+}
+
 /// Whether a step does nothing on the GPU and waits for nothing there.
 fn is_harmless(step: Step) -> bool {
     matches!(step, Step::Sleep(_) | Step::Work(_) | Step::Barrier(_) | Step::Repeat { .. })
@@ -222,7 +228,7 @@ impl<'a> Hosts<'a> {
                         }
                         Step::AwaitLast => own.iter().copied().collect(),
                         Step::SynchronizeStream(stream) => vec![stream],
-                        Step::SynchronizeDevice => streams.clone(),
+                        Step::SynchronizeDevice => streams_of(self.scenario, thread, &streams),
                         step => {
                             if let Some((_, stream)) = step.submission() {
                                 end = end.max(settles(stream, now).ok_or_else(unknown)?);

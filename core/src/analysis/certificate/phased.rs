@@ -95,7 +95,10 @@ impl Bodies {
             let is_others = |stream: &StreamId| user_of.get(stream).is_some_and(|user| *user != number);
             let waits_for_others = |step: &Step| match step {
                 Step::SynchronizeStream(stream) => is_others(stream),
-                Step::SynchronizeDevice => user_of.values().any(|user| *user != number),
+                Step::SynchronizeDevice => user_of.keys().any(|stream| {
+                    is_others(stream)
+                        && scenario.catalogue.process_of(*stream) == Some(scenario.threads[number].process)
+                }),
                 _ => false,
             };
             if body.iter().any(waits_for_others) {
