@@ -376,8 +376,9 @@ let rec keys_are_known path json =
   let known =
     match path with
     | [] ->
-        [ "format"; "scenario"; "until_ns"; "parts"; "shared"; "hosts"; "windows"; "responses"; "phased"; "chains";
-          "no_certificate" ]
+        [ "format"; "scenario"; "until_ns"; "parts"; "shared"; "hosts"; "windows"; "responses"; "phased"; "pauses";
+          "chains"; "no_certificate" ]
+    | [ "pauses" ] -> proves_streams
     | [ "chains" ] -> [ "chain"; "measure"; "limit_ns"; "bound_ns"; "jobs"; "links" ]
     | [ "links"; "chains" ] -> [ "stream"; "period_ns"; "bound_ns" ]
     | [ "hosts" ] -> proves_jobs
@@ -409,7 +410,7 @@ let check device scenario certificate =
   let all key = all_of key certificate in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
-    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "hosts"; "responses"; "phased"; "chains" ]
+    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "hosts"; "responses"; "phased"; "pauses"; "chains" ]
     then 0
     else
       let () = check_registers device (allocation_of device) (entries "kernels" scenario) in
@@ -439,7 +440,8 @@ let check device scenario certificate =
       let phased = phased_of gpu kernels threads needed (all "phased") in
       let by_responses = responses_of gpu kernels launching needed windows (all "responses") in
       List.iter (fun (name, bound) -> refuse "nothing says that jobs of %s are over after %d ns" name bound) !needed;
-      count + of_hosts + by_windows + phased + by_responses + of_chains
+      let by_pauses = pauses_of_hosts scenario deadline_of (all "pauses") in
+      count + of_hosts + by_windows + phased + by_responses + of_chains + by_pauses
   in
   let without = all "no_certificate" in
   (* Each verdict is told of once. *)
@@ -452,7 +454,8 @@ let check device scenario certificate =
   let proves json = all_of "proves" json in
   List.iter tell
     (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts" @ all "shared")
-    @ all "hosts" @ List.concat_map proves (all "windows" @ all "responses" @ all "phased") @ all "chains" @ without);
+    @ all "hosts" @ List.concat_map proves (all "windows" @ all "responses" @ all "phased") 
+    @ all "pauses" @ all "chains" @ without);
   (proven, without)
 
 (* Says which verdicts have no certificate, and why. *)

@@ -121,7 +121,7 @@ let chain_of scenario need json =
       in
       if not follows then refuse "%d ns do not follow for %s" bound name
 
-(* Of hosts that only sleep and work, by when they have done so; whether that is known. *)
+(* Whether a host that only sleeps and works has done so by then, however late its jobs are if that leaves time for it. *)
 let pauses_in_time (_, thread, is_host, bound) =
   is_host
   &&
@@ -129,7 +129,8 @@ let pauses_in_time (_, thread, is_host, bound) =
   | None -> false
   | Some pauses ->
       let late = Option.value ~default:0 (optional_time "jitter" thread) in
-      ignore (List.fold_left (fun sum pause -> natural "a sum" (sum + pause)) late pauses);
+      let all = List.fold_left (fun sum pause -> natural "a sum" (sum + pause)) 0 pauses in
+      let late = natural "a sum" (max late (bound - all)) in
       accept_pauses (Option.value ~default:0 (optional_time "period" thread)) late pauses bound
 
 (* How many bounds on chains follow, and what has to be known of which streams and hosts that launch for that. *)
@@ -140,3 +141,18 @@ let chains_of scenario claims =
   in
   List.iter (chain_of scenario need) claims;
   (List.length claims, needed)
+
+(* How many verdicts follow on hosts that only sleep and work, whenever their jobs come. *)
+let pauses_of_hosts scenario deadline_of claims =
+  let claim json =
+    let name = to_string (member "stream" json) in
+    let deadline = int_at "deadline_ns" json and bound = int_at "bound_ns" json in
+    match List.filter (fun host -> name_of host = name) (items "hosts" scenario) with
+    | [ host ] ->
+        if deadline_of host <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
+        if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
+        if not (pauses_in_time (name, host, true, bound)) then refuse "%d ns do not follow for %s" bound name
+    | _ -> refuse "there is not one host %s" name
+  in
+  List.iter claim claims;
+  List.length claims

@@ -339,7 +339,8 @@ fn proved(certificate: &Value) -> Vec<(String, u64, u64, u64, u64)> {
     let intervals = list(certificate, "parts").into_iter().chain(shared).flat_map(|part| list(&part, "intervals"));
     let all_phasings = ["windows", "responses", "phased"].into_iter().filter_map(|key| certificate[key].as_array());
     let jobs = intervals.chain(all_phasings.flatten().cloned()).flat_map(|interval| list(&interval, "proves"));
-    let jobs = jobs.chain(certificate["hosts"].as_array().into_iter().flatten().cloned());
+    let single = ["hosts", "pauses"].into_iter().filter_map(|key| certificate[key].as_array());
+    let jobs = jobs.chain(single.flatten().cloned());
     let number = |job: &Value, key: &str| job.get(key).map_or(0, |number| number.as_u64().expect("a number"));
     let jobs = jobs.map(|job| {
         let stream = job["stream"].as_str().expect("text").to_owned();

@@ -65,6 +65,9 @@ pub struct Certificate {
     /// The same of hosts that launch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     phased: Vec<Phased>,
+    /// Verdicts on hosts that only sleep and work, whenever their jobs come.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pauses: Vec<ProvenStream>,
     /// Verdicts on chains, which follow from bounds on jobs whose releases are not given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     chains: Vec<ProvenChain>,
@@ -266,6 +269,7 @@ impl Certificate {
             windows: Vec::new(),
             responses: Vec::new(),
             phased: Vec::new(),
+            pauses: Vec::new(),
             chains: Vec::new(),
             without: Vec::new(),
         }
@@ -278,6 +282,7 @@ impl Certificate {
             + self.windows.iter().map(BusyWindow::proven).sum::<usize>()
             + self.responses.iter().map(Responses::proven).sum::<usize>()
             + self.phased.iter().map(Phased::proven).sum::<usize>()
+            + self.pauses.len()
             + self.chains.len()
     }
 

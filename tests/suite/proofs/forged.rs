@@ -219,6 +219,7 @@ fn no_key_of_a_certificate_is_passed_over_by_the_checker() {
         (PRIORITIES, sporadic),
         (SIDE_BY_SIDE, sporadic),
         (CAMERA_TO_BRAKE, &[]),
+        (CAMERA_TO_BRAKE, sporadic),
     ]
     .iter()
     .enumerate()

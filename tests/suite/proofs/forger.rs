@@ -165,7 +165,7 @@ fn forged(genuine: &[Pair], all: &[String], numbers: &mut ChaCha8Rng) -> Pair {
             _ => {
                 // What one certificate says of another scenario.
                 let other = one_of(numbers, genuine);
-                for key in ["parts", "shared", "hosts", "windows", "responses", "phased", "chains"] {
+                for key in ["parts", "shared", "hosts", "windows", "responses", "phased", "pauses", "chains"] {
                     if let Some(list) = other.certificate.get(key).filter(|_| numbers.random_range(0..2) == 0) {
                         pair.certificate[key] = list.clone();
                     }
@@ -217,7 +217,7 @@ fn holds(pair: &Pair, numbers: &mut ChaCha8Rng, tally: &Tally) -> Result<Option<
         given_runs(&scenario, Open { shorter: true, order: true }, &known, (numbers.random(), RUNS), tally)?;
     }
     chains_hold(&scenario, &pair.certificate, numbers.random(), 2 * RUNS)?;
-    let phased = of(&["windows", "responses", "phased"]);
+    let phased = of(&["windows", "responses", "phased", "pauses"]);
     if !phased.is_empty() {
         // Jobs may be as late as all terms of their stream say, which is as late as the scenario says or later.
         let mut jitters: BTreeMap<usize, u64> = BTreeMap::new();

@@ -69,7 +69,7 @@ fn what_is_told_twice_is_refused(checker: &Checker, certificate: &Value) {
         let expected = i32::from(!proves.is_empty());
         assert_eq!(checker.check(&twice).status.code(), Some(expected), "{twice}");
     }
-    for key in ["hosts", "chains"].into_iter().filter(|key| certificate[key].is_array()) {
+    for key in ["hosts", "pauses", "chains"].into_iter().filter(|key| certificate[key].is_array()) {
         let mut twice = certificate.clone();
         twice[key].as_array_mut().expect("a list").extend_from_within(..);
         assert_eq!(checker.check(&twice).status.code(), Some(1), "{twice}");
@@ -122,6 +122,7 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         (waiting.to_str().expect("text"), &[]),
         (in_turn.to_str().expect("text"), &["--sporadic"]),
         (brake.to_str().expect("text"), &[]),
+        (brake.to_str().expect("text"), &["--sporadic"]),
         (masked.to_str().expect("text"), &[]),
         (clients.to_str().expect("text"), &[]),
         (clients.to_str().expect("text"), &["--sporadic"]),

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::hosts::{not_covered, unread};
-use super::{Arrivals, Certificate, Uncertified, text, unknown};
+use super::{Arrivals, Certificate, ProvenStream, SporadicVerdict, Uncertified, text, unknown};
 use crate::analysis::chains::{ChainBounds, ChainVerdict};
 use crate::analysis::verdict::Verdict;
-use crate::scenario::{ChainMeasure, Scenario, Step, followed};
+use crate::scenario::{ChainMeasure, HostThread, Scenario, Step, followed};
 use crate::time::{Duration, is_in_time};
 
 /// A chain that is in time by one measure, with the bounds on its jobs from which that follows.
@@ -50,7 +50,7 @@ impl Certificate {
         let bounds: Vec<Option<Duration>> =
             (0..arrivals.len()).map(|thread| self.bound_on(scenario, thread, arrivals[thread])).collect();
         let known = ChainBounds::new(scenario, &[], &bounds, None);
-        let unread = unknown(scenario).or_else(|| unread(scenario)).map_or(Ok(()), Err);
+        let unread = refusal(scenario).map_or(Ok(()), Err);
         for verdict in verdicts.iter().filter(|verdict| verdict.verdict == Some(Verdict::Proven)) {
             let (Some(chain), Some(limit_ns)) = (scenario.chains.get(verdict.number), verdict.limit_ns) else {
                 continue;
@@ -94,13 +94,46 @@ impl Certificate {
         let windows = self.windows.iter().filter_map(|window| window.bound_on(&of.label));
         let responses = self.responses.iter().filter_map(|responses| responses.bound_on(&of.label));
         let phased = self.phased.iter().filter_map(|phased| phased.bound_on(&of.label));
-        windows.chain(responses).chain(phased).min().or_else(|| {
-            let mut pauses = jitter;
-            for step in followed(of, 1).filter(|_| not_covered(of).is_none())? {
-                let (Step::Sleep(time) | Step::Work(time)) = step else { return None };
-                pauses = pauses.checked_add(time)?;
-            }
-            (pauses <= period).then_some(pauses)
-        })
+        windows.chain(responses).chain(phased).min().or_else(|| pauses(of, (period, jitter)))
     }
+
+    /// Takes up what is proven of hosts that only sleep and work, and comes back with all verdicts, without a result
+    /// where it is taken up.
+    pub(super) fn take_pauses(
+        &mut self,
+        scenario: &Scenario,
+        arrivals: &[Arrivals],
+        verdicts: &[SporadicVerdict],
+    ) -> Vec<SporadicVerdict> {
+        let mut others = verdicts.to_vec();
+        let is_read = refusal(scenario).is_none();
+        for ((verdict, thread), arrivals) in others.iter_mut().zip(&scenario.threads).zip(arrivals) {
+            let is_proven = is_read && verdict.verdict == Some(Verdict::Proven);
+            let in_time = |deadline_ns: Duration| {
+                let bound_ns = pauses(thread, *arrivals).filter(|bound| is_in_time(*bound, deadline_ns))?;
+                Some(ProvenStream { stream: Arc::clone(&thread.label), deadline_ns, bound_ns })
+            };
+            if let Some(proven) = verdict.deadline_ns.filter(|_| is_proven).and_then(in_time) {
+                self.pauses.push(proven);
+                verdict.verdict = None;
+            }
+        }
+        others
+    }
+}
+
+/// Why the checker knows nothing of a scenario, whatever is said of it.
+fn refusal(scenario: &Scenario) -> Option<String> {
+    unknown(scenario).or_else(|| unread(scenario))
+}
+
+/// Up to how long after it is stated to come a job of a thread sleeps and works, if it does nothing else, and has done
+/// so before the next one comes.
+fn pauses(thread: &HostThread, (period, jitter): Arrivals) -> Option<Duration> {
+    let mut pauses = jitter;
+    for step in followed(thread, 1).filter(|_| not_covered(thread).is_none())? {
+        let (Step::Sleep(time) | Step::Work(time)) = step else { return None };
+        pauses = pauses.checked_add(time)?;
+    }
+    (pauses <= period).then_some(pauses)
 }

@@ -103,6 +103,7 @@ impl Certificate {
         is_in_phase: bool,
     ) -> Self {
         let mut certificate = Self::empty(scenario);
+        let verdicts = &certificate.take_pauses(scenario, arrivals, verdicts);
         if unknown(scenario).is_none() && hosts_launch(scenario) {
             certificate.take_phased(scenario, arrivals, verdicts);
         } else {
