@@ -3,6 +3,7 @@
 open Rules
 open Reading
 open Programs
+open Chains
 open Yojson.Safe.Util
 
 (* Sums of terms stay below this too, so that none leaves 63 bits. *)
@@ -22,6 +23,10 @@ let deadline_of json =
   | `Null -> optional_time "period" json
   | `String "none" -> None
   | json -> Some (time (to_string json))
+
+let place_of threads name =
+  let rec place n = function (s, _, _) :: _ when name_of s = name -> n | _ :: rest -> place (n + 1) rest | [] -> n in
+  place 0 threads
 
 let find streams name =
   match List.find_opt (fun (json, _, _) -> name_of json = name) streams with
@@ -86,9 +91,6 @@ let parts_of gpu streams horizon launches parts =
     (List.fold_left (fun n i -> n + List.length i.proves) 0 intervals, Serial (levels, intervals))
   in
   List.map part parts
-
-(* No product or sum of the proven checkers leaves 63 bits. *)
-let product a b = if b > 0 && a > most / b then unknown "a sum is beyond 2^60" else a * b
 
 (* How much a block of each kernel weighs. *)
 let weights_of gpu kernels scale json =
@@ -210,14 +212,24 @@ let claims_of streams json =
     let stream, _, _ = find streams name in
     if deadline_of stream <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
     if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
-    let rec place n = function (s, _, _) :: _ when name_of s = name -> n | _ :: rest -> place (n + 1) rest | [] -> n in
-    (place 0 streams, bound)
+    (place_of streams name, bound)
   in
   List.map claim (to_list (member "proves" json))
 
+(* Of what has to be known for chains, what a part says that has these jobs over by then; it is known from now on, if
+   the part is accepted. *)
+let taken_from needed threads over_by =
+  let is_shown (name, bound) =
+    let place = place_of threads name in
+    place < List.length threads && match over_by place with Some by -> by <= bound | None -> false
+  in
+  let shown, left = List.partition is_shown !needed in
+  needed := left;
+  List.map (fun (name, bound) -> (place_of threads name, bound)) shown
+
 (* Verdicts on all phasings: how many jobs of each stream come in a window and how much each adds. How many there are,
    and the windows. *)
-let windows_of gpu streams windows =
+let windows_of gpu streams needed windows =
   let window json =
     let levels = int_at "levels" json and sum = ref 0 in
     let share _ term =
@@ -228,7 +240,12 @@ let windows_of gpu streams windows =
     let tasks, shares = tasks_of gpu streams levels share json in
     let claims = claims_of streams json in
     let window_length = int_at "length_ns" json in
-    if not (accept_window gpu levels tasks window_length shares claims) then
+    let over_by place =
+      let task = List.nth tasks place in
+      if level_of gpu levels task.task_stream < levels then Some (task.jitter + window_length) else None
+    in
+    let also = taken_from needed streams over_by in
+    if not (accept_window gpu levels tasks window_length shares (claims @ also)) then
       refuse "what is said of the highest %d priorities does not follow from what is launched" levels;
     (List.length claims, { window_top = levels; window_length; window_shares = shares })
   in
@@ -237,7 +254,7 @@ let windows_of gpu streams windows =
 
 (* The same where kernels share the GPU: how much a block of each weighs, and a bound on each stream's responses; what
    windows say, and what is said of fewer priorities, is known to what follows. *)
-let responses_of gpu kernels streams windows responses =
+let responses_of gpu kernels streams needed windows responses =
   let part json =
     let levels = int_at "levels" json and scale = int_at "scale" json in
     let weights = weights_of gpu kernels scale json in
@@ -276,14 +293,16 @@ let responses_of gpu kernels streams windows responses =
       List.iter (fun (_, upper, _, _) -> List.iter known upper) parts;
       let stages = List.rev_map (fun (_, _, _, stage) -> stage) parts in
       let claims = List.concat_map (fun (_, _, claims, _) -> claims) parts in
-      if not (accept_responses gpu tasks windows stages claims) then
+      let also = taken_from needed streams (fun _ -> Some 0) in
+      if not (accept_responses gpu tasks windows stages (claims @ also)) then
         refuse "what is said of priorities that share the GPU does not follow";
       List.length claims
 
 (* The same of hosts: how much a block of each weighs, and a bound on each job, over all phasings. *)
-let phased_of gpu kernels threads parts =
+let phased_of gpu kernels threads needed parts =
   let launches (_, _, steps) = List.exists (function Launches _ -> true | _ -> false) steps in
   let threads = List.filter launches threads in
+  let named = List.map (fun (key, json, steps) -> (json, key, steps)) threads in
   let part json =
     let levels = int_at "levels" json and scale = int_at "scale" json in
     if levels > gpu.levels then refuse "there are no %d levels" levels;
@@ -331,18 +350,20 @@ let phased_of gpu kernels threads parts =
     let claim json =
       let name = to_string (member "stream" json) in
       let deadline = int_at "deadline_ns" json and bound = int_at "bound_ns" json in
-      let rec place n = function
-        | (_, thread, _) :: _ when name_of thread = name ->
-            if deadline_of thread <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
-            n
-        | _ :: rest -> place (n + 1) rest
-        | [] -> refuse "%s launches nothing" name
-      in
+      let place = place_of named name in
+      if place = List.length named then refuse "%s launches nothing" name;
+      let thread, _, _ = List.nth named place in
+      if deadline_of thread <> Some deadline then refuse "the deadline of %s is not %d ns" name deadline;
       if bound > deadline then refuse "%d ns are beyond the deadline of %s" bound name;
-      (place 0 threads, bound)
+      (place, bound)
     in
     let claims = List.map claim (to_list (member "proves" json)) in
-    if not (accept_phased gpu levels tasks scale weights responses claims) then
+    let over_by place =
+      let task = List.nth tasks place in
+      if List.for_all is_above task.host_body then Some (task.host_jitter + List.nth responses place) else None
+    in
+    let also = taken_from needed named over_by in
+    if not (accept_phased gpu levels tasks scale weights responses (claims @ also)) then
       refuse "what is said of hosts of the highest %d priorities does not follow" levels;
     List.length claims
   in
@@ -354,7 +375,12 @@ let rec keys_are_known path json =
   let proves_streams = [ "stream"; "deadline_ns"; "bound_ns" ] in
   let known =
     match path with
-    | [] -> [ "format"; "scenario"; "until_ns"; "parts"; "shared"; "hosts"; "windows"; "responses"; "phased"; "no_certificate" ]
+    | [] ->
+        [ "format"; "scenario"; "until_ns"; "parts"; "shared"; "hosts"; "windows"; "responses"; "phased"; "pauses";
+          "chains"; "no_certificate" ]
+    | [ "pauses" ] -> proves_streams
+    | [ "chains" ] -> [ "chain"; "measure"; "limit_ns"; "bound_ns"; "jobs"; "links" ]
+    | [ "links"; "chains" ] -> [ "stream"; "period_ns"; "bound_ns" ]
     | [ "hosts" ] -> proves_jobs
     | [ "parts" ] -> [ "levels"; "intervals" ]
     | [ "shared" ] -> [ "levels"; "scale"; "weights"; "intervals" ]
@@ -369,7 +395,7 @@ let rec keys_are_known path json =
     | "weights" :: _ -> [ "kernel"; "weight" ]
     | "proves" :: "intervals" :: _ -> proves_jobs
     | "proves" :: _ -> proves_streams
-    | _ -> [ "stream"; "job"; "reason" ]
+    | _ -> [ "stream"; "job"; "chain"; "measure"; "reason" ]
   in
   only (String.concat " of " (path @ [ "the certificate" ])) known json;
   let inner (key, json) = match json with `List l -> List.iter (keys_are_known (key :: path)) l | _ -> () in
@@ -384,9 +410,8 @@ let check device scenario certificate =
   let all key = all_of key certificate in
   (* A scenario that these rules do not know is none of their business if nothing is claimed of it. *)
   let proven =
-    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "hosts"; "responses"; "phased" ]
+    if List.for_all (fun key -> all key = []) [ "parts"; "windows"; "shared"; "hosts"; "responses"; "phased"; "pauses"; "chains" ]
     then 0
-    else if gpu.masks <> [] then unknown "streams have masks, of which the theorems on certificates say nothing"
     else
       let () = check_registers device (allocation_of device) (entries "kernels" scenario) in
       let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in
@@ -409,31 +434,41 @@ let check device scenario certificate =
       if hosts = [] && all "hosts" <> [] then refuse "there are no hosts";
       if (all "windows" <> [] || all "responses" <> []) && List.exists launches_something hosts then
         unknown "hosts launch, and releases are not given";
-      let by_windows, windows = windows_of gpu launching (all "windows") in
-      let phased = phased_of gpu kernels (List.map of_stream streams @ List.map of_host hosts) (all "phased") in
-      count + of_hosts + by_windows + phased + responses_of gpu kernels launching windows (all "responses")
+      let of_chains, needed = chains_of scenario (all "chains") in
+      let by_windows, windows = windows_of gpu launching needed (all "windows") in
+      let threads = List.map of_stream streams @ List.map of_host hosts in
+      let phased = phased_of gpu kernels threads needed (all "phased") in
+      let by_responses = responses_of gpu kernels launching needed windows (all "responses") in
+      List.iter (fun (name, bound) -> refuse "nothing says that jobs of %s are over after %d ns" name bound) !needed;
+      let by_pauses = pauses_of_hosts scenario deadline_of (all "pauses") in
+      count + of_hosts + by_windows + phased + by_responses + of_chains + by_pauses
   in
   let without = all "no_certificate" in
   (* Each verdict is told of once. *)
   let told = Hashtbl.create 16 in
   let tell json =
-    let about = (to_string (member "stream" json), member "job" json) in
-    if Hashtbl.mem told about then refuse "jobs of %s are told of twice" (fst about);
+    let about = List.map (fun key -> member key json) [ "stream"; "job"; "chain"; "measure" ] in
+    if Hashtbl.mem told about then refuse "%s is told of twice" (Yojson.Safe.to_string (`List about));
     Hashtbl.replace told about ()
   in
   let proves json = all_of "proves" json in
   List.iter tell
     (List.concat_map (fun part -> List.concat_map proves (all_of "intervals" part)) (all "parts" @ all "shared")
-    @ all "hosts" @ List.concat_map proves (all "windows" @ all "responses" @ all "phased") @ without);
+    @ all "hosts" @ List.concat_map proves (all "windows" @ all "responses" @ all "phased") 
+    @ all "pauses" @ all "chains" @ without);
   (proven, without)
 
 (* Says which verdicts have no certificate, and why. *)
 let tell_of_others without =
   List.iter
     (fun json ->
-      let jobs = match member "job" json with `Null -> "jobs" | _ -> Printf.sprintf "job %d" (int_at "job" json) in
-      Printf.printf "no certificate for %s of %s: %s\n" jobs
-        (to_string (member "stream" json)) (to_string (member "reason" json)))
+      let what =
+        match (member "chain" json, member "job" json) with
+        | `String chain, _ -> Printf.sprintf "the %s of %s" (to_string (member "measure" json)) chain
+        | _, `Null -> "jobs of " ^ to_string (member "stream" json)
+        | _ -> Printf.sprintf "job %d of %s" (int_at "job" json) (to_string (member "stream" json))
+      in
+      Printf.printf "no certificate for %s: %s\n" what (to_string (member "reason" json)))
     without
 
 let accepted (proven, without) =

@@ -318,6 +318,7 @@ let check device launches entries end_ns =
   (!blocks, !steps)
 
 let run_of device scenario run =
+  if member "processes" scenario <> `Null then unknown "there are processes";
   let _, gpu = gpu_of device scenario in
   check_registers device (allocation_of device) (entries "kernels" scenario);
   let kernels = List.map (kernel_of (allocation_of device)) (entries "kernels" scenario) in

@@ -3,6 +3,25 @@ From Coq Require Import List Arith Bool Lia.
 Import ListNotations.
 From gpusched Require Import model executable follows lists usage progress capacity serial.
 
+(* A kernel of which the SMs that it may use hold some blocks fits one of these. *)
+Lemma some_room g o need : 0 < slots need -> 0 < capacity_from g (stream o) need 0 (sms g) ->
+  exists i cap, nth_error (sms g) i = Some cap /\ may_use g o i /\ fits need cap.
+Proof.
+  intros Pos. enough (G : forall caps a, 0 < capacity_from g (stream o) need a caps ->
+    exists i cap, nth_error caps i = Some cap /\ may_use g o (a + i) /\ fits need cap) by apply (G (sms g) 0).
+  induction caps as [|cap caps IH]; intros a H; simpl in H; [lia|].
+  assert (Next : 0 < capacity_from g (stream o) need (S a) caps -> exists i c, nth_error (cap :: caps) i = Some c /\
+    may_use g o (a + i) /\ fits need c).
+  { intros L. destruct (IH (S a) L) as (i & c & E & M & F). exists (S i), c. rewrite Nat.add_succ_r. tauto. }
+  destruct (leaves g (stream o) a) eqn:M; [|apply Next, H]. destruct (Nat.eq_dec (held need cap) 0) as [Z|N]; [apply Next; lia|].
+  exists 0, cap. rewrite Nat.add_0_r. split; [reflexivity|]. split; [apply may_useb_spec, M|].
+  assert (P : forall n c, (if n =? 0 then slots cap / slots need else c / n) <> 0 -> n <= c).
+  { intros n c L. destruct (Nat.eqb_spec n 0); [lia|]. apply Nat.nlt_ge. intros Lt. apply L, Nat.div_small, Lt. }
+  unfold held in N. unfold fits, R2, R3, Registers.
+  repeat split; [apply P; lia| |apply P; lia|apply P; lia]. apply Nat.nlt_ge. intros Lt.
+  rewrite (Nat.div_small (slots cap)) in N by exact Lt. lia.
+Qed.
+
 (* What may be launched: into which stream, and what. *)
 Definition kind : Type := nat * work.
 Definition kind_of (o : operation) : kind := (stream o, what o).
@@ -24,9 +43,8 @@ Definition blocking_of (q : nat) : bool := match nth_error (streams g) q with So
 Definition allowedb (i : kind) : bool :=
   match snd i with
   | Kernel n need lasts =>
-      existsb (fitsb need) (sms g)
-      && match nth_error (streams g) (fst i) with Some k => level k <? levels g | None => false end
-      && (0 <? slots need) && (0 <? capacity g need)
+      match nth_error (streams g) (fst i) with Some k => level k <? levels g | None => false end
+      && (0 <? slots need) && (0 <? capacity g (of_kind i))
   | Copy e _ => e <? engines g
   | Instant => true
   | Wait _ => false
@@ -44,8 +62,7 @@ Definition engines_above : bool :=
     let copies := filter (fun i => match engine_of i with Some e' => e' =? e | None => false end) kinds in
     forallb above copies || negb (existsb above copies)) (seq 0 (engines g)).
 Definition closedb : bool :=
-  match masks g with [] => true | _ => false end && forallb allowedb kinds
-  && (blocking_are_above || negb null_waits) && (null_is_above || negb null_delays)
+  forallb allowedb kinds && (blocking_are_above || negb null_waits) && (null_is_above || negb null_delays)
   && engines_above.
 
 Lemma above_of o : above (kind_of o) = upper g top o.
@@ -74,18 +91,18 @@ Let blocks (l : nat) : nat := nth l table 0.
 
 Lemma accepted_closed : closedb = true -> closed g top blocks mine.
 Proof.
-  unfold closedb. rewrite !andb_true_iff, !orb_true_iff, !negb_true_iff. intros [[[[M A] B] N] E].
-  rewrite forallb_forall in A. assert (Ma : masks g = []) by (destruct (masks g); [reflexivity|discriminate M]).
-  split; [exact Ma| | | |].
+  unfold closedb. rewrite !andb_true_iff, !orb_true_iff, !negb_true_iff. intros [[[A B] N] E].
+  rewrite forallb_forall in A. split.
   - intros o I. specialize (A _ I). unfold allowedb in A. simpl in A. split.
-    + unfold can_run. destruct (what o) as [n need la|e la| |[r|]]; try exact Logic.I; try discriminate A.
-      * rewrite !andb_true_iff in A. destruct A as [[[F L] _] _]. split.
-        { apply existsb_exists in F. destruct F as (cap & J & F). apply In_nth_error in J. destruct J as [j J].
-          exists j, cap. split; [exact J|]. split; [apply unmasked, Ma|apply fitsb_fits, F]. }
+    + unfold can_run. destruct (what o) as [n need la|e la| |[r|]] eqn:Wo; try exact Logic.I; try discriminate A.
+      * rewrite !andb_true_iff in A. destruct A as [[L S] Cp].
+        rewrite Nat.ltb_lt in S, Cp. split.
+        { unfold capacity, need_of in Cp. simpl in Cp. rewrite Wo in Cp.
+          destruct (some_room g o need S Cp) as (j & cap & J & M & F). exists j, cap. tauto. }
         { destruct (nth_error (streams g) (stream o)) as [[l b]|]; [|discriminate L]. exists l, b.
           split; [reflexivity|apply Nat.ltb_lt, L]. }
       * apply Nat.ltb_lt, A.
-    + intros n need la W. rewrite W in A. rewrite !andb_true_iff in A. destruct A as [[[_ L] S] Cp].
+    + intros n need la W. rewrite W in A. rewrite !andb_true_iff in A. destruct A as [[L S] Cp].
       split; [apply Nat.ltb_lt, S|]. split; [apply Nat.ltb_lt, Cp|]. intros l Ll. unfold blocks, table.
       assert (Lv : level_of g top (stream o) < levels g).
       { unfold level_of. destruct (nth_error (streams g) (stream o)) as [k|]; [|discriminate L]. apply Nat.ltb_lt, L. }

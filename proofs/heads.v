@@ -189,7 +189,7 @@ Proof.
       2: { enough (one * u + remains t <= one * now s + remains s) by (assert (Pos := Nat.le_0_l (one * B)); lia).
         apply Busy. apply (Heavy s o1 n2 need lasts U Ps P1); [|exact W1| |].
         - unfold serial.upper. apply Nat.ltb_lt. lia.
-        - intros i room. apply (NB _ _ _ _ _ _ _ i room Hd W1 (unmasked _ _ _ (closed_unmasked _ _ _ _ C))).
+        - intros i room. apply (NB _ _ _ _ _ _ _ i room Hd W1).
         - intros r J Br. specialize (None r J Br). unfold serial.upper. apply Nat.ltb_lt. lia. }
       split; [|split]; simpl.
       + intros l' k' n' E' I'. exists 0. split; [lia|]. intros r J Br Lo. specialize (None r J Br). lia.

@@ -246,7 +246,7 @@ Proof.
 Qed.
 
 Lemma closed_of (P Q : operation -> Prop) : (forall o, Q o -> P o) -> closed g top blocks P -> closed g top blocks Q.
-Proof. intros S [A B C D E]. split; eauto. Qed.
+Proof. intros S [A B C D]. split; eauto. Qed.
 Lemma kind_in h q w e : In (Submit q w e) (body h) -> h < length tasks -> In (q, w) kinds.
 Proof.
   intros I L. unfold kinds, sharing.kinds. apply in_map_iff. exists (Item q 0 w). split; [reflexivity|].
@@ -290,7 +290,7 @@ Proof.
     repeat split; try assumption. match goal with A : h = h -> j < i |- _ => apply A; reflexivity end.
   - exfalso. match goal with D : does program h i _ |- _ => destruct (submits _ _ _ _ _ D) as [J L] end.
     assert (K := kind_in _ _ _ _ J L). assert (C := Closed_kinds).
-    unfold closedb in C. rewrite !andb_true_iff, forallb_forall in C. destruct C as [[[[_ A] _] _] _].
+    unfold closedb in C. rewrite !andb_true_iff, forallb_forall in C. destruct C as [[[A _] _] _].
     specialize (A _ K). discriminate A.
 Qed.
 Lemma edge_of_wait k j h i : edge (Ends k j) (Does h i) -> counted h i = true -> k = h /\ j < i /\ i < length (program h).

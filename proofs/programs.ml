@@ -54,7 +54,12 @@ let rec is_bystander steps =
 (* The hosts that do something on the GPU, or just sleep, with their steps. *)
 let hosts_with_steps device gpu listed kernels scenario =
   let reserved = List.filter (fun s -> List.mem (name_of s) [ "device"; "last"; "NULL" ]) listed in
-  let rec steps_of json =
+  (* All streams of a process; without processes also the NULL stream. *)
+  let streams_of process =
+    let own = List.mapi (fun at stream -> if member "process" stream = process then [ at + 1 ] else []) listed in
+    (if process = `Null then [ 0 ] else []) @ List.concat own
+  in
+  let rec steps_of process json =
     let at keys = only "a step" keys json in
     let stream () = number_of listed (to_string (member "stream" json)) in
     let launches key =
@@ -72,11 +77,11 @@ let hosts_with_steps device gpu listed kernels scenario =
         at [ "synchronize" ];
         match to_string (member "synchronize" json) with
         | "last" -> [ Waits Last ]
-        | "device" -> [ Waits (In_streams (List.init (List.length gpu.streams) Fun.id)) ]
+        | "device" -> [ Waits (In_streams (streams_of process)) ]
         | name -> [ Waits (In_streams [ number_of listed name ]) ])
     | keys when List.mem "repeat" keys ->
         at [ "repeat"; "steps" ];
-        let body = List.concat_map steps_of (items "steps" json) and times = int_at "repeat" json in
+        let body = List.concat_map (steps_of process) (items "steps" json) and times = int_at "repeat" json in
         if times > most_launches || times * (1 + List.length body) > most_launches then
           unknown "a host has more than %d steps" most_launches;
         List.concat (List.init times (fun _ -> body))
@@ -85,7 +90,7 @@ let hosts_with_steps device gpu listed kernels scenario =
   in
   let host json =
     let steps = items "steps" json in
-    let keys = [ "name"; "release"; "period"; "jitter"; "iterations"; "deadline"; "steps" ] in
+    let keys = [ "name"; "release"; "period"; "jitter"; "iterations"; "deadline"; "steps" ] @ of_process scenario in
     let others = [ "core"; "cpu_priority"; "spin"; "time_limit"; "barrier" ] in
     if is_bystander steps && List.exists (fun key -> member key json <> `Null) others
        || is_bystander steps && (has_key "work" json || has_key "barrier" json)
@@ -98,7 +103,7 @@ let hosts_with_steps device gpu listed kernels scenario =
       if reserved <> [] then unknown "a stream is called %s" (name_of (List.hd reserved));
       if member "period" json = `Null && member "iterations" json <> `Null && int_at "iterations" json <> 1 then
         unknown "%s goes on without a period" (name_of json);
-      Some (json, List.concat_map steps_of steps)
+      Some (json, List.concat_map (steps_of (member "process" json)) steps)
     end
   in
   List.filter_map host (items "hosts" scenario)

@@ -48,7 +48,8 @@ let time text =
   | Some n -> natural "a time" n
   | None -> unknown "%S is no time" text
 
-let device_of json streams masks =
+let device_of json streams masks in_one =
+  (* [in_one] of the streams are of one process at most, which has channels of its own. *)
   only "the device"
     [ "name"; "title"; "compute_capability"; "sms"; "sms_per_tpc"; "warp_size"; "per_sm"; "per_block"; "register_allocation";
       "shared_memory_allocation"; "priority_levels"; "sm_order"; "gpcs"; "placement"; "copy_engines"; "copy"; "copies";
@@ -84,7 +85,7 @@ let device_of json streams masks =
     (fun key -> if int_or 0 key json > 0 then unknown "the device has %s" key)
     [ "launch_latency_ns"; "kernel_gap_ns"; "block_gap_ns" ];
   (* With one for each stream nothing waits for a channel. *)
-  if member "channels" json <> `Null && int_at "channels" json < List.length streams then
+  if member "channels" json <> `Null && int_at "channels" json < in_one then
     unknown "streams may wait for a channel";
   (match member "copies" json with
   | `Null | `String "one-at-a-time" -> ()
@@ -203,12 +204,42 @@ let masked_sms device json =
       let per_tpc = max 1 (int_at "sms_per_tpc" device) in
       List.filter (fun sm -> bit (sm / per_tpc) <> inverted) (List.init (int_at "sms" device) Fun.id)
 
+(* The key of a stream or host that says of which process it is. *)
+let of_process scenario = if member "processes" scenario = `Null then [] else [ "process" ]
+
+(* Clients of MPS that may use all SMs wait in the same queues, as threads of one process. But each has a NULL stream of
+   its own: where nobody uses it, it holds nothing, and no stream waits for it. Whether there are such clients. *)
+let has_clients scenario =
+  let rec mentions_null = function
+    | `String name -> name = "NULL"
+    | `List all -> List.exists mentions_null all
+    | `Assoc entries -> List.exists (fun (_, json) -> mentions_null json) entries
+    | _ -> false
+  in
+  let client (name, json) =
+    only ("process " ^ name) [ "mps_percentage"; "time_slice"; "level" ] json;
+    match member "mps_percentage" json with
+    | `Null | `Int 100 -> ()
+    | _ -> unknown "process %s may use a part of the SMs" name
+  in
+  match member "processes" scenario with
+  | `Null -> false
+  | processes ->
+      if member "mps" scenario <> `Bool true then unknown "there are processes that take turns";
+      List.iter client (to_assoc processes);
+      if mentions_null (member "streams" scenario) || mentions_null (member "hosts" scenario) then
+        unknown "there are NULL streams of several processes";
+      let names = List.map name_of (items "streams" scenario) in
+      if List.length (List.sort_uniq compare names) < List.length names then
+        unknown "streams of several processes have one name";
+      true
+
 (* The streams of a scenario but the NULL stream, and the GPU with all of them: that is the first. *)
 let gpu_of device scenario =
-  if member "processes" scenario <> `Null then unknown "there are processes";
+  let are_clients = has_clients scenario in
   only "the scenario"
-    [ "$schema"; "format"; "name"; "source"; "device"; "placement"; "seed"; "release_order"; "horizon"; "mps"; "kernels";
-      "streams"; "hosts"; "chains"; "expected"; "assumptions"; "green_contexts"; "graphs" ]
+    [ "$schema"; "format"; "name"; "source"; "device"; "placement"; "seed"; "release_order"; "horizon"; "mps";
+      "processes"; "kernels"; "streams"; "hosts"; "chains"; "expected"; "assumptions"; "green_contexts"; "graphs" ]
     scenario;
   (match member "format" scenario with
   | `String "gpusched-scenario/1" -> ()
@@ -219,7 +250,8 @@ let gpu_of device scenario =
     unknown "a kernel is launched programmatically";
   let stream json =
     only "a stream"
-      [ "name"; "priority"; "blocking"; "sm_mask"; "release"; "period"; "jitter"; "jobs"; "deadline"; "operations" ]
+      ([ "name"; "priority"; "blocking"; "sm_mask"; "release"; "period"; "jitter"; "jobs"; "deadline"; "operations" ]
+      @ of_process scenario)
       json;
     let kinds =
       [ ("kernel", [ "programmatic" ]); ("copy", [ "bytes"; "duration" ]); ("memset", []); ("record", [ "programmatic" ]);
@@ -241,11 +273,13 @@ let gpu_of device scenario =
       | `Null -> member "priority" json = `Null
       | _ -> unknown "blocking is neither true nor false"
     in
-    { level; blocking }
+    { level; blocking = blocking && not are_clients }
   in
   let null, listed = List.partition (fun s -> member "name" s = `String "NULL") (items "streams" scenario) in
   List.iter (fun json -> ignore (stream json)) null;
   let null = { level = int_at "priority_levels" device - 1; blocking = true } in
   let masks = [] :: List.map (masked_sms device) listed in
   let masks = if List.for_all (fun mask -> mask = []) masks then [] else masks in
-  (listed, device_of device (null :: List.map stream listed) masks)
+  let alike json = List.filter (fun other -> member "process" other = member "process" json) listed in
+  let in_one = List.fold_left (fun most json -> max most (1 + List.length (alike json))) 1 listed in
+  (listed, device_of device (null :: List.map stream listed) masks in_one)

@@ -10,9 +10,16 @@ Variables (g : device) (top : nat) (blocks : nat -> nat).
 
 Definition level_of (q : nat) : nat := match nth_error (streams g) q with Some k => level k | None => top end.
 Definition upper (o : operation) : bool := level_of (stream o) <? top.
-(* How many blocks of one kind an empty GPU holds, and how long [n] of them take at most if they have it alone. *)
-Definition capacity (need : resources) : nat := sum (map (held need) (sms g)).
-Definition waves (n : nat) (o : operation) : nat := ceil n (capacity (need_of o)) * worst_of o.
+(* How many blocks of one kind the SMs hold, if they are empty, that the mask of a stream leaves it, and how long [n]
+   blocks of an operation take at most if they have these alone. *)
+Definition leaves (q i : nat) : bool := negb (existsb (Nat.eqb i) (nth q (masks g) [])).
+Fixpoint capacity_from (q : nat) (need : resources) (i : nat) (caps : list resources) : nat :=
+  match caps with
+  | [] => 0
+  | cap :: rest => (if leaves q i then held need cap else 0) + capacity_from q need (S i) rest
+  end.
+Definition capacity (o : operation) : nat := capacity_from (stream o) (need_of o) 0 (sms g).
+Definition waves (n : nat) (o : operation) : nat := ceil n (capacity o) * worst_of o.
 (* What an operation adds. *)
 Definition full (o : operation) : nat :=
   match what o with Kernel n _ _ => blocks (level_of (stream o)) + waves n o | _ => worst_of o end.
@@ -21,11 +28,10 @@ Definition full (o : operation) : nat :=
 Record allowed (o : operation) : Prop := {
   allowed_runs : can_run g o;
   allowed_kernel : forall n need lasts, what o = Kernel n need lasts ->
-    0 < slots need /\ 0 < capacity need /\ forall l, l < level_of (stream o) -> worst lasts <= blocks l
+    0 < slots need /\ 0 < capacity o /\ forall l, l < level_of (stream o) -> worst lasts <= blocks l
 }.
 Variable P : operation -> Prop.
 Record closed : Prop := {
-  closed_unmasked : masks g = [];
   closed_allowed : forall o, P o -> allowed o;
   closed_null : forall o p, P o -> P p -> upper o = true ->
     (stream o = 0 /\ is_blocking g (stream p) \/ stream o <> 0 /\ is_blocking g (stream o) /\ stream p = 0) ->
@@ -275,12 +281,14 @@ Proof.
         destruct (next_unique _ _ _ _ _ _ _ _ _ H H1) as (_ & Z & _). rewrite Z. split; [reflexivity|exact Q].
       - specialize (F3 r _ _ _ _ I Ur B H Uo). lia. }
     destruct (allowed_kernel _ (closed_allowed C _ (everywhere_ee _ s A _ _ _ (proj1 H) (or_introl eq_refl))) _ _ _ W)
-      as (Pos & Cap & _).
-    assert (Full : capacity need <= blocks_on (running s)).
+      as (Pos & Cap & _). simpl in Cap.
+    assert (Wn : need_of o = need) by (unfold need_of; rewrite W; reflexivity).
+    assert (Full : capacity o <= blocks_on (running s)).
     { rewrite <- (sum_counts (length (sms g)) (running s)) by (intros r i I On; apply (usage_places g s U r i I On)).
-      unfold capacity. assert (Le : forall i cap,
-        nth_error (sms g) i = Some cap -> held need cap <= count i (running s)).
-      { intros i cap Ec. destruct (nth_error (free s) i) as [room|] eqn:Er.
+      unfold capacity. rewrite Wn. assert (Le : forall i cap,
+        nth_error (sms g) i = Some cap -> (if leaves (stream o) i then held need cap else 0) <= count i (running s)).
+      { intros i cap Ec. destruct (leaves (stream o) i) eqn:M; [|apply Nat.le_0_l].
+        destruct (nth_error (free s) i) as [room|] eqn:Er.
         - apply (full_sm need cap room); [exact Pos| |].
           + rewrite <- (used_count need i (running s)); [apply (usage_free g s U i room cap Er Ec)| |].
             * intros r I b' need' la' W'. destruct (is_block r) eqn:B.
@@ -288,29 +296,26 @@ Proof.
               unfold is_block in B. destruct (on r) as [j|en] eqn:On; [discriminate B|].
               destruct (kept_copy K r en I On) as [la'' W'']. congruence.
             * intros r j I On. apply (usage_places g s U r j I On).
-          + intros F. apply (NB _ _ _ _ _ _ _ i room H W (unmasked _ _ _ (closed_unmasked C))). split; assumption.
+          + intros F. apply (NB _ _ _ _ _ _ _ i room H W (proj1 (may_useb_spec g o i) M)). split; assumption.
         - apply nth_error_None in Er. rewrite (usage_sms g s U) in Er.
           assert (i < length (sms g)) by (apply nth_error_Some; congruence). lia. }
       clear - Le. revert Le. generalize (sms g). intros caps Le.
-      assert (G : forall a, (forall i cap, nth_error caps i = Some cap -> held need cap <= count (a + i) (running s)) ->
-        sum (map (held need) caps) <= sum (map (fun i => count i (running s)) (seq a (length caps)))).
+      assert (G : forall a, (forall i cap, nth_error caps i = Some cap ->
+          (if leaves (stream o) (a + i) then held need cap else 0) <= count (a + i) (running s)) ->
+        capacity_from (stream o) need a caps <= sum (map (fun i => count i (running s)) (seq a (length caps)))).
       { clear Le. induction caps as [|cap caps IH]; intros a Le; simpl; [lia|].
-        assert (X := Le 0 cap eq_refl). rewrite Nat.add_0_r in X.
-        assert (Y := IH (S a)). assert (Z : sum (map (held need) caps) <= sum (map (fun i => count i (running s)) (seq
-          (S a)
-          (length caps)))); [|lia]. apply Y. intros i c E. specialize (Le (S i) c E). rewrite Nat.add_succ_r in Le.
-        exact Le. }
+        assert (X := Le 0 cap eq_refl). rewrite !Nat.add_0_r in X. apply Nat.add_le_mono; [exact X|].
+        apply (IH (S a)). intros i c E. specialize (Le (S i) c E). rewrite Nat.add_succ_r in Le. exact Le. }
       apply (G 0). exact Le. }
     assert (Late : late (number o) X (running s) = blocks_on (running s)).
     { unfold late, blocks_on. f_equal. apply filter_ext_in. intros r I. destruct (is_block r) eqn:B; [|reflexivity].
       destruct (Own r I B) as [-> _]. rewrite Nat.eqb_refl. specialize (Ends r I).
       destruct (Nat.ltb_spec X (ends r)); [reflexivity|lia]. }
-    assert (Wn : need_of o = need) by (unfold need_of; rewrite W; reflexivity).
     repeat split.
     - specialize (F4 _ _ _ _ H Uo). rewrite Late in F4.
-      assert (M := waves_more (n + capacity need) (n + blocks_on (running s)) o).
-      assert (Q : waves (n + capacity need) o = worst_of o + waves n o).
-      { unfold waves. rewrite Wn, ceil_next by exact Cap. reflexivity. }
+      assert (M := waves_more (n + capacity o) (n + blocks_on (running s)) o).
+      assert (Q : waves (n + capacity o) o = worst_of o + waves n o).
+      { unfold waves. rewrite ceil_next by exact Cap. reflexivity. }
       lia.
     - assert (Some_r : exists r, In r (running s) /\ is_block r = true).
       { unfold blocks_on in Full. destruct (filter is_block (running s)) as [|r l'] eqn:F; [simpl in Full; lia|].
@@ -471,8 +476,8 @@ Proof.
         destruct (next_unique _ _ _ _ _ _ _ _ _ Hd Hk) as (_ & Y & _). rewrite Y. exact Z. }
       unfold of_upper in T. rewrite Up in T. destruct n as [|n].
       * right. exists (X + e + waves 1 o), 0.
-        assert (Cap : 0 < capacity (need_of o)).
-        { unfold need_of. rewrite Wo. apply (allowed_kernel _ (closed_allowed C _ (everywhere_ee _ s A _ _ _ Q
+        assert (Cap : 0 < capacity o).
+        { apply (allowed_kernel _ (closed_allowed C _ (everywhere_ee _ s A _ _ _ Q
           (or_introl
           eq_refl))) _ _ _ Wo). }
         assert (One : worst_of o <= waves (1 + late (number o) X (running s)) o).

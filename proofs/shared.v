@@ -19,9 +19,9 @@ Definition each (o : operation) : nat := weight o * worst_of o.
 Definition work_of (o : operation) : nat :=
   match what o with Kernel n _ _ => n * each o | Copy _ _ => each o | _ => 0 end.
 
-(* The blocks that run on these SMs keep out whatever does not fit any of them. *)
+(* The blocks that run keep out whatever does not fit any SM that it may use. *)
 Definition heavy : Prop := forall s o n need lasts, usage g s -> everywhere P s -> P o -> upper o = true ->
-  what o = Kernel n need lasts -> (forall i room, ~ R1 s need i room) ->
+  what o = Kernel n need lasts -> (forall i room, may_use g o i -> ~ R1 s need i room) ->
   (forall r, In r (running s) -> is_block r = true -> upper (of r) = true) -> one <= weighs (running s).
 Hypothesis Heavy : heavy.
 
@@ -341,7 +341,7 @@ Proof.
       exists v. split.
       2: { apply Busy. apply (Heavy s o1 n2 need lasts U Ps P1); [|exact W1| |].
         - unfold serial.upper. apply Nat.ltb_lt. rewrite Lo1. lia.
-        - intros i room. apply (NB _ _ _ _ _ _ _ i room Hd W1 (unmasked _ _ _ (closed_unmasked _ _ _ _ C))).
+        - intros i room. apply (NB _ _ _ _ _ _ _ i room Hd W1).
         - intros r J Br. specialize (None r J Br). unfold serial.upper. apply Nat.ltb_lt. lia. }
       intros o m G. simpl in G. rewrite F in G. injection G as <- <-. simpl. split; [|split].
       + intros r J Er. specialize (V1 r J Er). lia.

@@ -25,7 +25,10 @@ Definition keeps_out (need cap : resources) : bool :=
     (scale <=? snd x) || (scale * f (fst x) <=? snd x * taken f need cap)) weights) fields.
 Definition weight_of_need (need : resources) : option nat :=
   option_map snd (find (fun x => resources_eqb (fst x) need) weights).
-Definition all_sms : nat := scale * length (sms g).
+(* How many SMs the mask of a stream leaves its kernels, and the fewest that one does. *)
+Definition usable (q : nat) : nat := length (filter (may_useb g (of_kind (q, Instant))) (seq 0 (length (sms g)))).
+Definition fewest : nat := fold_right Nat.min (length (sms g)) (map usable (seq 0 (length (streams g)))).
+Definition all_sms : nat := scale * fewest.
 Definition weight (o : operation) : nat :=
   match what o with
   | Kernel _ need _ => match weight_of_need need with Some w => w | None => 0 end
@@ -186,9 +189,9 @@ Proof.
     unfold has_weight in H. simpl in H. rewrite Wp in H. unfold weight. rewrite Wp.
     destruct (weight_of_need nd) eqn:F; [|discriminate H]. apply find_weight, F. }
   assert (Own := Known o n need lasts Po Uo W).
-  assert (Sm : forall i cap, nth_error (sms g) i = Some cap ->
+  assert (Sm : forall i cap, nth_error (sms g) i = Some cap -> may_useb g o i = true ->
     scale <= sum (map (fun r => of_upper g top weight (of r)) (filter (on_sm i) (running s)))).
-  { intros i cap Ec. destruct (nth_error (free s) i) as [room|] eqn:Er.
+  { intros i cap Ec M. destruct (nth_error (free s) i) as [room|] eqn:Er.
     2: { apply nth_error_None in Er. rewrite (usage_sms g s U) in Er.
       assert (i < length (sms g)) by (apply nth_error_Some; congruence). lia. }
     assert (Block : forall r, In r (running s) -> on_sm i r = true -> upper g top (of r) = true /\
@@ -202,19 +205,24 @@ Proof.
     - intros r I O. destruct (Block r I O) as (Ur & m & nd & la & Wr). unfold need_of. rewrite Wr.
       apply (Known (of r) m nd la (everywhere_running _ s Ps r I) Ur Wr).
     - apply (usage_free g s U i room cap Er Ec).
-    - intros F. apply (N i room). split; assumption.
+    - intros F. apply (N i room); [apply may_useb_spec, M|]. split; assumption.
     - apply sum_le. intros r I. apply filter_In in I. destruct (Block r (proj1 I) (proj2 I)) as [Ur _].
       unfold of_upper. rewrite Ur. lia. }
-  unfold weighs. eapply Nat.le_trans; [|apply (by_sm _ (length (sms g)))]. unfold all_sms. clear - Sm.
+  unfold weighs. eapply Nat.le_trans; [|apply (by_sm _ (length (sms g)))]. unfold all_sms.
   set (h := fun i => sum (map (fun r => of_upper g top weight (of r)) (filter (on_sm i) (running s)))) in *.
-  revert Sm. generalize (sms g). intros caps Sm.
-  assert (G : forall a, (forall i cap, nth_error caps i = Some cap -> scale <= h (a + i)) ->
-    scale * length caps <= sum (map h (seq a (length caps)))).
-  { clear Sm. induction caps as [|cap caps IH]; intros a Sm; simpl; [lia|].
-    assert (X := Sm 0 cap eq_refl). rewrite Nat.add_0_r in X.
-    assert (Y := IH (S a)). assert (Z : scale * length caps <= sum (map h (seq (S a) (length caps)))); [|lia].
-    apply Y. intros i c E. specialize (Sm (S i) c E). rewrite Nat.add_succ_r in Sm. exact Sm. }
-  apply (G 0). exact Sm.
+  eapply Nat.le_trans; [apply (Nat.mul_le_mono_l _ (length (filter (may_useb g o) (seq 0 (length (sms g))))))|].
+  - unfold fewest. change (length (filter (may_useb g o) (seq 0 (length (sms g))))) with (usable (stream o)).
+    assert (I : In (stream o) (seq 0 (length (streams g)))).
+    { apply in_seq. split; [lia|]. apply nth_error_Some. unfold upper in Uo. apply Nat.ltb_lt in Uo. unfold level_of in Uo.
+      destruct (nth_error (streams g) (stream o)); [congruence|lia]. }
+    revert I. generalize (seq 0 (length (streams g))) as l. induction l as [|q l IH]; intros I; [destruct I|]. simpl.
+    destruct I as [->|I]; [lia|]. specialize (IH I). lia.
+  - assert (Each : forall i, In i (seq 0 (length (sms g))) -> may_useb g o i = true -> scale <= h i).
+    { intros i I M. apply in_seq in I. destruct (nth_error (sms g) i) as [cap|] eqn:Ec; [apply (Sm i cap Ec M)|].
+      apply nth_error_None in Ec. lia. }
+    revert Each. generalize (seq 0 (length (sms g))) as l. induction l as [|i l IH]; intros Each; simpl; [lia|].
+    assert (Y := IH (fun j I => Each j (or_intror I))). specialize (Each i (or_introl eq_refl)).
+    destruct (may_useb g o i); simpl; [specialize (Each eq_refl)|]; lia.
 Qed.
 
 Lemma alone_streams q : forallb stands_alone (seq 0 (length (streams g))) = true -> closedb g top kinds = true ->
@@ -232,7 +240,7 @@ Proof.
     + simpl in H. rewrite Bl in H. discriminate H.
     + rewrite (proj2 (Nat.eqb_neq _ _) Nq), Bl, Zp in H. discriminate H.
   - intros o r Io _ W. unfold closedb in Cl. rewrite !andb_true_iff, forallb_forall in Cl.
-    destruct Cl as [[[[_ Al] _] _] _]. specialize (Al _ Io). unfold allowedb in Al. simpl in Al. rewrite W in Al.
+    destruct Cl as [[[Al _] _] _]. specialize (Al _ Io). unfold allowedb in Al. simpl in Al. rewrite W in Al.
     discriminate Al.
   - intros o p e l m _ _ _ _ Wp. unfold weight. rewrite Wp. apply le_n.
 Qed.

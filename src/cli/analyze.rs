@@ -309,7 +309,7 @@ impl Analyze {
             })?,
         }
         let certificate = self.certificate.as_deref().zip(operations).map(|(path, operations)| {
-            let certificate = Certificate::new(&report.analysis, &operations, &verdicts.jobs);
+            let certificate = Certificate::new(&report.analysis, &operations, &verdicts.jobs, &report.chains.rows);
             write_certificate(path, &certificate, note).map(|()| (path, certificate))
         });
         let certificate = certificate.transpose()?;
@@ -370,7 +370,8 @@ impl Analyze {
             (verdicts.witness(number), format!("a job of {} misses its deadline", verdicts.streams[number].stream))
         })?;
         if let Some(path) = &self.certificate {
-            write_certificate(path, &Certificate::of_sporadic(scenario, &verdicts.streams), |text| part.note(text))?;
+            let certificate = Certificate::of_sporadic(scenario, &verdicts.streams, &report.chains.rows);
+            write_certificate(path, &certificate, |text| part.note(text))?;
         }
         part.print(&report, out)?;
         Ok(answer)

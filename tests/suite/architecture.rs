@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 2006),
     ("core/logs", 2338),
     ("core/audit", 4166),
-    ("core/analysis", 13893),
+    ("core/analysis", 14131),
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 174),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5695),
+    ("src/cli", 5696),
 ];
 
 /// Of all rooms.
-const LINES: usize = 92_607;
+const LINES: usize = 92_846;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 555;
+const FILES: usize = 557;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

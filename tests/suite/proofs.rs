@@ -3,9 +3,12 @@
 //! accepts the runs of shipped scenarios, and none of them with something changed.
 
 mod certified;
+mod chains;
+mod clients;
 mod forged;
 mod forger;
 mod hosts;
+mod masks;
 mod numbers;
 mod random;
 
@@ -103,7 +106,7 @@ fn made(name: &str, target: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let proofs = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
     let mut files = sources();
-    for file in ["Makefile", "check.ml", "reading.ml", "programs.ml", "certificates.ml"] {
+    for file in ["Makefile", "check.ml", "reading.ml", "programs.ml", "chains.ml", "certificates.ml"] {
         let path = proofs.join(file);
         files.push((path.clone(), fs::read_to_string(path).expect("text")));
     }
@@ -328,14 +331,16 @@ fn certificate(scenario: &str, file: &Path, options: &[&str]) -> Value {
     serde_json::from_slice(&fs::read(file).expect("it was written")).expect("JSON")
 }
 
-/// What a certificate proves: stream, job, release, deadline, bound; job 0, released at 0, if releases are not given.
+/// What a certificate proves: stream, job, release, deadline, bound; job 0, released at 0, if releases are not given;
+/// of a chain its measure and limit.
 fn proved(certificate: &Value) -> Vec<(String, u64, u64, u64, u64)> {
     let list = |value: &Value, key: &str| value[key].as_array().expect("a list").clone();
     let shared = certificate["shared"].as_array().into_iter().flatten().cloned();
     let intervals = list(certificate, "parts").into_iter().chain(shared).flat_map(|part| list(&part, "intervals"));
     let all_phasings = ["windows", "responses", "phased"].into_iter().filter_map(|key| certificate[key].as_array());
     let jobs = intervals.chain(all_phasings.flatten().cloned()).flat_map(|interval| list(&interval, "proves"));
-    let jobs = jobs.chain(certificate["hosts"].as_array().into_iter().flatten().cloned());
+    let single = ["hosts", "pauses"].into_iter().filter_map(|key| certificate[key].as_array());
+    let jobs = jobs.chain(single.flatten().cloned());
     let number = |job: &Value, key: &str| job.get(key).map_or(0, |number| number.as_u64().expect("a number"));
     let jobs = jobs.map(|job| {
         let stream = job["stream"].as_str().expect("text").to_owned();
@@ -347,7 +352,12 @@ fn proved(certificate: &Value) -> Vec<(String, u64, u64, u64, u64)> {
             number(&job, "bound_ns"),
         )
     });
-    jobs.collect()
+    let chains = certificate["chains"].as_array().into_iter().flatten().map(|chain| {
+        let [measure, name] = ["measure", "chain"].map(|key| chain[key].as_str().expect("text"));
+        let name = format!("the {measure} of {name}");
+        (name, 0, 0, number(chain, "limit_ns"), number(chain, "bound_ns"))
+    });
+    jobs.chain(chains).collect()
 }
 
 #[test]

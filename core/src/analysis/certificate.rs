@@ -10,8 +10,10 @@
 //! says how it is checked, and by whom.
 
 mod bounds;
+mod chains;
 mod hosts;
 mod phased;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,7 +22,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::analyse::Analysis;
-use super::assumptions::{Departure, departures, launches, sms_at_once};
+use super::assumptions::{Departure, allowed_sms, departures, launches, sms_at_once};
+use super::chains::ChainVerdict;
 use super::finish_bounds::BoundedOperation;
 use super::merged_resources::{Pool, kinds_of_warps, needs};
 use super::prepared::demands;
@@ -28,12 +31,14 @@ use super::safe_bound::NullRule;
 use super::sporadic::SporadicVerdict;
 use super::verdict::{JobVerdict, Verdict, text};
 use crate::device::{CopySharing, RegisterFile};
-use crate::scenario::Scenario;
+use crate::scenario::{ChainMeasure, HostThread, Scenario, Step};
 use crate::time::{Duration, Instant, is_in_time};
-use crate::workload::{CheckedCopy, CheckedKernel, OperationKind, StreamId};
-use bounds::{BusyWindow, Responses, Shared};
+use crate::workload::{CheckedCopy, CheckedKernel, CheckedStream, OperationKind, StreamId};
+use bounds::{Responses, Shared};
+use chains::ProvenChain;
 use hosts::Hosts;
 use phased::Phased;
+use windows::BusyWindow;
 
 /// The proven verdicts of a scenario with what a checker needs to see it, or why there is nothing to see.
 #[derive(Debug, Serialize)]
@@ -60,6 +65,12 @@ pub struct Certificate {
     /// The same of hosts that launch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     phased: Vec<Phased>,
+    /// Verdicts on hosts that only sleep and work, whenever their jobs come.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pauses: Vec<ProvenStream>,
+    /// Verdicts on chains, which follow from bounds on jobs whose releases are not given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    chains: Vec<ProvenChain>,
     #[serde(rename = "no_certificate")]
     without: Vec<Uncertified>,
 }
@@ -112,22 +123,50 @@ struct ProvenStream {
     bound_ns: Duration,
 }
 
-#[derive(Debug, Serialize)]
+/// A verdict on a job, or on all jobs of a stream, or on a chain.
+#[derive(Debug, Default, Serialize)]
 struct Uncertified {
-    #[serde(serialize_with = "text")]
-    stream: Arc<str>,
-    /// `None`: all jobs of the stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<ChainMeasure>,
     reason: String,
 }
+
+/// Of jobs that come again and again: how far they are apart at least, and how late each may be.
+type Arrivals = (Duration, Duration);
 
 /// The longest sum of times that the checker takes.
 const MOST_NS: u64 = 1 << 60;
 
 impl Certificate {
-    /// Of an analysis, the operations of its bounds, and the verdicts on jobs.
-    pub fn new(analysis: &Analysis<'_>, operations: &[BoundedOperation], jobs: &[JobVerdict]) -> Self {
+    /// Of an analysis, the operations of its bounds, and the verdicts on jobs and chains.
+    pub fn new(
+        analysis: &Analysis<'_>,
+        operations: &[BoundedOperation],
+        jobs: &[JobVerdict],
+        chains: &[ChainVerdict],
+    ) -> Self {
+        let mut certificate = Self::of_jobs(analysis, operations, jobs);
+        if chains.iter().any(|chain| chain.verdict == Some(Verdict::Proven)) {
+            let threads = analysis.of.threads.iter();
+            let arrivals: Vec<Arrivals> =
+                threads.map(|thread| (thread.period.unwrap_or_default(), thread.jitter)).collect();
+            let of_chains = Self::all_phasings(analysis.of, &arrivals, &[], chains, true);
+            certificate.windows = of_chains.windows;
+            certificate.responses = of_chains.responses;
+            certificate.phased = of_chains.phased;
+            certificate.chains = of_chains.chains;
+            certificate.without.extend(of_chains.without);
+        }
+        certificate
+    }
+
+    fn of_jobs(analysis: &Analysis<'_>, operations: &[BoundedOperation], jobs: &[JobVerdict]) -> Self {
         let scenario = analysis.of;
         let proven = || jobs.iter().filter(|job| job.verdict == Some(Verdict::Proven));
         let mut certificate = Self::empty(scenario);
@@ -214,7 +253,7 @@ impl Certificate {
         let is_kept = hosts.is_some() && certificate.proven() + proven_of(parts.values(), &shared) > 0;
         parts.retain(|_, part| is_kept || part.intervals.iter().any(|interval| !interval.proves.is_empty()));
         certificate.parts = parts.into_values().collect();
-        shared.retain(Shared::is_of_use);
+        shared.retain(|shared| shared.proven() > 0 || is_kept && shared.is_of_use());
         certificate.shared = shared;
         certificate
     }
@@ -230,6 +269,8 @@ impl Certificate {
             windows: Vec::new(),
             responses: Vec::new(),
             phased: Vec::new(),
+            pauses: Vec::new(),
+            chains: Vec::new(),
             without: Vec::new(),
         }
     }
@@ -241,6 +282,8 @@ impl Certificate {
             + self.windows.iter().map(BusyWindow::proven).sum::<usize>()
             + self.responses.iter().map(Responses::proven).sum::<usize>()
             + self.phased.iter().map(Phased::proven).sum::<usize>()
+            + self.pauses.len()
+            + self.chains.len()
     }
 
     /// Which verdicts have no certificate, and why: those with the same reason together.
@@ -254,8 +297,7 @@ impl Certificate {
         }
         let told = by_reason.into_iter().map(|(reason, first, count)| {
             let others = if count > 1 { format!(" and {} others", count - 1) } else { String::new() };
-            let jobs = first.job.map_or_else(|| "jobs".to_owned(), |job| format!("job {job}"));
-            format!("no certificate for {jobs} of {}{others}: {reason}", first.stream)
+            format!("no certificate for {}{others}: {reason}", first.what())
         });
         told.collect()
     }
@@ -274,7 +316,25 @@ fn proven_of<'a>(parts: impl Iterator<Item = &'a Part>, shared: &[Shared]) -> us
 
 impl Uncertified {
     fn new(job: &JobVerdict, reason: String) -> Self {
-        Self { stream: Arc::clone(&job.stream), job: Some(job.job), reason }
+        Self { job: Some(job.job), ..Self::of_stream(&job.stream, reason) }
+    }
+
+    fn of_stream(stream: &str, reason: String) -> Self {
+        Self { stream: Some(stream.to_owned()), reason, ..Self::default() }
+    }
+
+    fn of_chain(chain: &str, measure: ChainMeasure, reason: String) -> Self {
+        Self { chain: Some(chain.to_owned()), measure: Some(measure), reason, ..Self::default() }
+    }
+
+    /// Of what it is.
+    fn what(&self) -> String {
+        let stream = self.stream.as_deref().unwrap_or_default();
+        match (self.measure.zip(self.chain.as_deref()), self.job) {
+            (Some((measure, chain)), _) => format!("the {} of {chain}", measure.name()),
+            (None, Some(job)) => format!("job {job} of {stream}"),
+            (None, None) => format!("jobs of {stream}"),
+        }
     }
 }
 
@@ -300,9 +360,8 @@ fn unknown(scenario: &Scenario) -> Option<String> {
     let launches = launches(scenario);
     let departures: BTreeSet<Departure> = departures(scenario, &demands(scenario), &launches, false);
     let departures = departures.iter().filter_map(|departure| match departure {
-        Departure::SmMask | Departure::MaskedClient => Some("SM masks"),
         Departure::GreenContexts => Some("green contexts"),
-        Departure::Clients => Some("clients of MPS"),
+        Departure::MaskedClient => Some("clients of MPS with a part of the SMs"),
         Departure::Turns => Some("contexts that take turns"),
         Departure::Channels => Some("streams that wait for hardware channels"),
         Departure::Events => Some("waits for events"),
@@ -310,13 +369,36 @@ fn unknown(scenario: &Scenario) -> Option<String> {
         _ => None,
     });
     let others = [
-        ("several processes", scenario.has_processes() || sms_at_once(scenario, &launches) < device.sms),
+        ("several processes, but for clients of MPS that may use all SMs", !are_as_threads(scenario)),
+        ("parts of the SMs of a GPU", sms_at_once(scenario, &launches) < device.sms),
+        ("masks of single kernels", scenario.kernels().iter().any(|kernel| kernel.sm_mask.is_some())),
         ("jobs that others release", scenario.threads.iter().any(|thread| thread.triggered_by.is_some())),
         ("copies that share a link", device.copy.sharing == CopySharing::SharedLink),
         ("warps that take unlike numbers of registers", registers_charged(scenario).is_none()),
     ];
     let mut all = departures.chain(others.into_iter().filter_map(|(what, is)| is.then_some(what)));
     all.next().map(|what| format!("the proven rules leave out {what}"))
+}
+
+/// Whether there is one process, or all are clients of MPS that may use all SMs: they wait in the same queues. Each has
+/// a NULL stream of its own, into which nothing is submitted.
+fn are_as_threads(scenario: &Scenario) -> bool {
+    let (catalogue, sms) = (&scenario.catalogue, scenario.device().sms);
+    let uses_null = |thread: &HostThread| {
+        let mut streams = thread.steps.iter().filter_map(|step| Some(step.submission()?.1));
+        streams.any(|stream| catalogue.is_null_stream(stream))
+            || thread
+                .steps
+                .iter()
+                .any(|step| matches!(step, Step::SynchronizeStream(stream) if catalogue.is_null_stream(*stream)))
+    };
+    let has_all = |stream: &CheckedStream| {
+        catalogue.sms_at_once(stream.process) >= sms && !catalogue.has_partition(stream.process)
+    };
+    !scenario.has_processes()
+        || !catalogue.is_time_sliced()
+            && scenario.streams().iter().all(has_all)
+            && !scenario.threads.iter().any(uses_null)
 }
 
 /// How many registers the proven rules charge each warp that takes any: an even share of its sub-partition, so that
@@ -394,11 +476,11 @@ impl Launches {
             level_of_thread[thread] = Some(stream.level());
             stream_of_thread[thread] = Some(id.index());
             let (block_time, waves, name) = match kind {
-                OperationKind::Kernel(id) => {
-                    let kernel: &CheckedKernel = &scenario.kernels()[id.index()];
-                    let at_once = u64::from(device.sms) * demands[id.index()];
-                    let time = scenario.longest_block_time(id).unwrap_or(kernel.duration.worst);
-                    (time, u64::from(kernel.blocks).div_ceil(at_once), Arc::clone(&kernel.name))
+                OperationKind::Kernel(kernel) => {
+                    let at_once = u64::from(allowed_sms(scenario, kernel, id)) * demands[kernel.index()];
+                    let of: &CheckedKernel = &scenario.kernels()[kernel.index()];
+                    let time = scenario.longest_block_time(kernel).unwrap_or(of.duration.worst);
+                    (time, u64::from(of.blocks).div_ceil(at_once.max(1)), Arc::clone(&of.name))
                 }
                 OperationKind::Copy(id) => {
                     let copy = &scenario.copies()[id.index()];

@@ -10,7 +10,8 @@ use crate::broken_bound::BrokenBound;
 use crate::run::{ChainDelay, Run, Summary};
 use crate::scenario::{Chain, ChainMeasure, ReleaseOrder, Scenario};
 use crate::time::{Duration, Instant};
-use bounds::{ChainBounds, Unbounded};
+pub(super) use bounds::ChainBounds;
+use bounds::Unbounded;
 
 mod bounds;
 

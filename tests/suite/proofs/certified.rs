@@ -103,11 +103,50 @@ pub(super) fn with_hosts(mut scenario: Value, numbers: [u32; 6]) -> Value {
     scenario
 }
 
+/// A scenario whose streams have masks that leave them some TPCs. Numbers decide which.
+fn with_masks(mut scenario: Value, numbers: [u32; 6]) -> Value {
+    // Of each of its devices a TPC is an SM.
+    let sms = match scenario["device"].as_str() {
+        Some("k20m") => 13,
+        Some("gtx1070") => 15,
+        _ => 2_u32,
+    };
+    let streams = scenario["streams"].as_array_mut().expect("a list");
+    for (stream, number) in streams.iter_mut().zip(numbers).filter(|(_, number)| number % 4 > 0) {
+        let inverse = if number % 3 == 0 { "~" } else { "" };
+        stream["sm_mask"] = json!(format!("{inverse}{:#x}", 1 + number % ((1 << sms) - 2)));
+    }
+    scenario
+}
+
+/// The same as with hosts, with each thread of one of two clients of MPS.
+fn with_clients(drawn: Value, numbers: [u32; 6]) -> Value {
+    let mut all = with_hosts(drawn, numbers);
+    all["mps"] = json!(true);
+    all["processes"] = json!({"p": {}, "q": {}});
+    let process = |number: u32| json!(if number % 7 < 3 { "p" } else { "q" });
+    let streams = all["streams"].as_array_mut().expect("a list");
+    let mut of_stream = BTreeMap::new();
+    for (stream, number) in streams.iter_mut().zip(numbers) {
+        stream["process"] = process(number);
+        of_stream.insert(stream["name"].to_string(), process(number));
+    }
+    for host in all["hosts"].as_array_mut().expect("a list") {
+        let launched = host["steps"].as_array().expect("a list").iter().find_map(|step| step.get("stream"));
+        let own = launched.and_then(|stream| of_stream.get(&stream.to_string())).cloned();
+        host["process"] = own.unwrap_or_else(|| json!("p"));
+    }
+    all
+}
+
+/// What numbers make of a scenario.
+type Change = fn(Value, [u32; 6]) -> Value;
+
 /// Of so many scenarios the proven verdicts with a certificate one after another, by weight, of hosts, and without one.
-fn certified(checker: &Checker, cases: usize, is_sporadic: bool, has_hosts: bool) -> [usize; 4] {
-    let numbers = prop::array::uniform6(if has_hosts { 0..100_000_u32 } else { 0..1 });
+fn certified(checker: &Checker, cases: usize, is_sporadic: bool, change: Option<Change>) -> [usize; 4] {
+    let numbers = prop::array::uniform6(if change.is_some() { 0..100_000_u32 } else { 0..1 });
     let strategy = (scenario(is_sporadic), numbers)
-        .prop_map(move |(drawn, numbers)| if has_hosts { with_hosts(drawn, numbers) } else { drawn });
+        .prop_map(move |(drawn, numbers)| change.map_or(drawn.clone(), |change| change(drawn, numbers)));
     let mut runner = TestRunner::deterministic();
     let [serial, by_weight, results] =
         if is_sporadic { ["windows", "responses", "streams"] } else { ["parts", "shared", "jobs"] };
@@ -117,7 +156,7 @@ fn certified(checker: &Checker, cases: usize, is_sporadic: bool, has_hosts: bool
         let (file, written) = (checker.0.join("drawn.json"), checker.0.join("certificate.json"));
         fs::write(&file, drawn.to_string()).expect("it can be written");
         let (file, written) = (file.to_str().expect("text"), written.to_str().expect("text"));
-        let search = if has_hosts { "50ms" } else { "1ms" };
+        let search = if change.is_some() { "50ms" } else { "1ms" };
         let mut arguments = vec!["analyze", file, "--search", search, "--format", "json", "--certificate", written];
         arguments.extend(is_sporadic.then_some("--sporadic"));
         let analysis: Value = serde_json::from_slice(&printed(&arguments)).expect("JSON");
@@ -153,7 +192,7 @@ fn certified(checker: &Checker, cases: usize, is_sporadic: bool, has_hosts: bool
 
 /// What was counted: of almost all there is one.
 fn counted(checker: &Checker, cases: usize, is_sporadic: bool) -> String {
-    let [serial, by_weight, _, without] = certified(checker, cases, is_sporadic, false);
+    let [serial, by_weight, _, without] = certified(checker, cases, is_sporadic, None);
     assert!(9 * without < serial + by_weight && by_weight > 0, "{serial}, {by_weight}, {without}");
     format!("{serial} one after another, {by_weight} by weight, {without} without")
 }
@@ -175,9 +214,28 @@ fn hosts_that_sleep_and_launch_have_certificates_that_the_proven_checker_accepts
         Some(checker) => {
             for is_sporadic in [false, true] {
                 let [serial, by_weight, of_hosts, without] =
-                    certified(&checker, part_of(16) as usize, is_sporadic, true);
+                    certified(&checker, part_of(16) as usize, is_sporadic, Some(with_hosts));
                 println!("{serial} one after another, {by_weight} by weight, {of_hosts} of hosts, {without} without");
                 assert!(of_hosts > 0 && of_hosts + serial + by_weight > without, "{of_hosts}, {serial}, {without}");
+            }
+        }
+        None => println!("skipped: there is no coqc here, or no OCaml with yojson"),
+    }
+}
+
+#[test]
+fn masks_and_clients_of_mps_have_certificates_that_the_proven_checker_accepts() {
+    match Checker::new() {
+        Some(checker) => {
+            for (is_sporadic, change) in [false, true]
+                .into_iter()
+                .flat_map(|is_sporadic| [with_masks as Change, with_clients].map(|change| (is_sporadic, change)))
+            {
+                let [serial, by_weight, of_hosts, without] =
+                    certified(&checker, part_of(16) as usize, is_sporadic, Some(change));
+                println!("{serial} one after another, {by_weight} by weight, {of_hosts} of hosts, {without} without");
+                let all = serial + by_weight + of_hosts;
+                assert!(all > without, "{serial}, {by_weight}, {of_hosts}, {without}");
             }
         }
         None => println!("skipped: there is no coqc here, or no OCaml with yojson"),

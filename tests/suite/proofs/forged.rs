@@ -7,6 +7,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::chains::CAMERA_TO_BRAKE;
 use super::hosts::{SLEEPING, WAITING};
 use super::random::judged;
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE};
@@ -107,29 +108,16 @@ fn no_key_of_the_published_schemas_is_passed_over_by_the_checker() {
     assert!(tried > 400, "only {tried}");
 }
 
-#[test]
-fn no_key_of_a_host_or_its_steps_is_passed_over_by_the_checker() {
-    let Some(checker) = Checker::new() else {
-        println!("skipped: there is no coqc here, or no OCaml with yojson");
-        return;
-    };
-    let file = checker.0.join("sleeping.json");
-    fs::write(&file, SLEEPING).expect("it can be written");
+/// Adds each key at these places of a scenario but those that are harmless there, and expects refusal; how many.
+fn all_are_refused(checker: &Checker, text: &str, at: &[(&str, &[&str])]) -> usize {
+    let file = checker.0.join("whole.json");
+    fs::write(&file, text).expect("it can be written");
     let file = file.to_str().expect("text");
     let certificate = checker.certificate(file, &[]);
     checker.about(file);
     let (scenario, device) = (checker.written("scenario.json"), checker.written("device.json"));
     let (mut lines, mut tried) = (String::new(), Vec::new());
-    // What a host without work on the GPU does when is of no account; a copy takes its duration, if one is stated.
-    let idle: &[&str] = &["release", "jitter", "time_limit", "barrier", "cpu_priority", "spin"];
-    for (place, harmless) in [
-        ("/hosts/0", &[][..]),
-        ("/hosts/0/steps/0", &[]),
-        ("/hosts/0/steps/1", &["bytes"]),
-        ("/hosts/0/steps/2", &[]),
-        ("/hosts/1", idle),
-        ("/hosts/1/steps/0", &[]),
-    ] {
+    for (place, harmless) in at {
         for key in published_keys() {
             let mut forged = scenario.clone();
             let object = forged.pointer_mut(place).and_then(Value::as_object_mut).expect("it is there");
@@ -142,12 +130,37 @@ fn no_key_of_a_host_or_its_steps_is_passed_over_by_the_checker() {
             tried.push(format!("{key} at {place}"));
         }
     }
-    let answers = judged(&checker, &lines);
+    let answers = judged(checker, &lines);
     assert_eq!(answers.lines().count(), tried.len(), "{answers}");
     for (answer, what) in answers.lines().zip(&tried) {
         assert!(!answer.starts_with("accepted"), "{what}: {answer}");
     }
-    assert!(tried.len() > 400, "only {}", tried.len());
+    tried.len()
+}
+
+#[test]
+fn no_key_of_a_host_or_a_chain_is_passed_over_by_the_checker() {
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    // What a host without work on the GPU does when is of no account; a copy takes its duration, if one is stated.
+    let idle: &[&str] = &["release", "jitter", "time_limit", "barrier", "cpu_priority", "spin"];
+    let of_hosts = [
+        ("/hosts/0", &[][..]),
+        ("/hosts/0/steps/0", &[]),
+        ("/hosts/0/steps/1", &["bytes"]),
+        ("/hosts/0/steps/2", &[]),
+        ("/hosts/1", idle),
+        ("/hosts/1/steps/0", &[]),
+    ];
+    let tried = all_are_refused(&checker, SLEEPING, &of_hosts);
+    assert!(tried > 400, "only {tried}");
+    // A sensor that only sleeps is part of the chain; no deadline of its own is proven.
+    let of_chain =
+        [("/hosts/0", &["deadline"][..]), ("/hosts/0/steps/0", &[]), ("/chains/0", &[]), ("/streams/0", &[])];
+    let tried = all_are_refused(&checker, CAMERA_TO_BRAKE, &of_chain);
+    assert!(tried > 300, "only {tried}");
 }
 
 #[test]
@@ -205,6 +218,8 @@ fn no_key_of_a_certificate_is_passed_over_by_the_checker() {
         (WAITING, sporadic),
         (PRIORITIES, sporadic),
         (SIDE_BY_SIDE, sporadic),
+        (CAMERA_TO_BRAKE, &[]),
+        (CAMERA_TO_BRAKE, sporadic),
     ]
     .iter()
     .enumerate()

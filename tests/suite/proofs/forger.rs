@@ -17,8 +17,11 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
 use super::certified::with_hosts;
+use super::chains::{CAMERA_TO_BRAKE, WITHIN_A_JOB, chains_hold, launching};
+use super::clients::CLIENTS;
 use super::forged::{places, published_keys};
 use super::hosts::{IN_TURN, SLEEPING, WAITING};
+use super::masks::{MASKED, masked_beside};
 use super::random::judged;
 use super::{
     Checker, PRIORITIES, SIDE_BY_SIDE, beside_a_full_gpu, beside_higher_priorities, certified, proved, queueing,
@@ -45,6 +48,8 @@ fn genuine(checker: &Checker, drawn: usize) -> Vec<Pair> {
     let shared = [PRIORITIES.to_owned(), SIDE_BY_SIDE.to_owned(), beside_higher_priorities(), queueing()];
     let known = shared.into_iter().chain([beside_a_full_gpu(), SIDE_BY_SIDE.replace("20 ms", "40 ms")]);
     let known = known.chain([SLEEPING.to_owned(), WAITING.to_owned(), IN_TURN.to_owned()]);
+    let known = known.chain([CAMERA_TO_BRAKE.to_owned(), WITHIN_A_JOB.to_owned(), launching()]);
+    let known = known.chain([MASKED.to_owned(), masked_beside(), CLIENTS.to_owned()]);
     let mut runner = TestRunner::deterministic();
     let mut random = |has_jitter: bool| {
         let tree = certified::scenario(has_jitter).new_tree(&mut runner).expect("no scenario is refused");
@@ -160,7 +165,7 @@ fn forged(genuine: &[Pair], all: &[String], numbers: &mut ChaCha8Rng) -> Pair {
             _ => {
                 // What one certificate says of another scenario.
                 let other = one_of(numbers, genuine);
-                for key in ["parts", "shared", "hosts", "windows", "responses", "phased"] {
+                for key in ["parts", "shared", "hosts", "windows", "responses", "phased", "pauses", "chains"] {
                     if let Some(list) = other.certificate.get(key).filter(|_| numbers.random_range(0..2) == 0) {
                         pair.certificate[key] = list.clone();
                     }
@@ -211,7 +216,8 @@ fn holds(pair: &Pair, numbers: &mut ChaCha8Rng, tally: &Tally) -> Result<Option<
         let known = |thread: usize, job| -> Known { (given.get(&(labels[thread].clone(), job)).copied(), None, None) };
         given_runs(&scenario, Open { shorter: true, order: true }, &known, (numbers.random(), RUNS), tally)?;
     }
-    let phased = of(&["windows", "responses", "phased"]);
+    chains_hold(&scenario, &pair.certificate, numbers.random(), 2 * RUNS)?;
+    let phased = of(&["windows", "responses", "phased", "pauses"]);
     if !phased.is_empty() {
         // Jobs may be as late as all terms of their stream say, which is as late as the scenario says or later.
         let mut jitters: BTreeMap<usize, u64> = BTreeMap::new();

@@ -79,7 +79,7 @@ fn of(text: &str) -> (Value, Vec<(String, u64, u64)>) {
 }
 
 /// The same with these options.
-fn with(text: &str, options: &[&str]) -> (Value, Vec<(String, u64, u64)>) {
+pub(super) fn with(text: &str, options: &[&str]) -> (Value, Vec<(String, u64, u64)>) {
     let folder = directory(&format!("certificates of hosts {:?}", std::thread::current().id()));
     let file = folder.join("scenario.json");
     fs::write(&file, text).expect("it can be written");
@@ -88,7 +88,7 @@ fn with(text: &str, options: &[&str]) -> (Value, Vec<(String, u64, u64)>) {
     (written, proved)
 }
 
-fn named(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+pub(super) fn named(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
     rows.iter().map(|&(name, job, bound)| (name.to_owned(), job, bound)).collect()
 }
 
@@ -172,6 +172,23 @@ fn no_job_is_proven_where_a_host_may_still_wait_when_its_next_one_is_released() 
     assert_eq!(proved, [], "{written}");
     let said = written["no_certificate"][0]["reason"].as_str().unwrap_or_default();
     assert!(said.contains("may still wait when its job 1 is released"), "{written}");
+}
+
+#[test]
+fn where_nothing_is_proven_the_checker_accepts_that_nothing_is_said() {
+    // Served one after another B would wait for its next release, so it is followed by weight; all are too late.
+    let late = WAITING.replace(r#""17 ms""#, r#""1 ms""#).replace(r#""18 ms""#, r#""1 ms""#);
+    let (written, proved) = of(&late);
+    assert_eq!((proved, &written["shared"], &written["hosts"]), (Vec::new(), &Value::Null, &Value::Null));
+    let Some(checker) = Checker::new() else {
+        println!("skipped: there is no coqc here, or no OCaml with yojson");
+        return;
+    };
+    let file = checker.0.join("late.json");
+    fs::write(&file, late).expect("it can be written");
+    checker.about(file.to_str().expect("text"));
+    let output = checker.check(&written);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]

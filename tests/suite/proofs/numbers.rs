@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use super::chains::{CAMERA_TO_BRAKE, WITHIN_A_JOB, launching};
+use super::clients::CLIENTS;
 use super::hosts::{IN_TURN, SLEEPING, WAITING};
+use super::masks::{MASKED, masked_beside};
 use super::{Checker, PRIORITIES, SIDE_BY_SIDE, beside_a_full_gpu, beside_higher_priorities, proved, queueing};
 
 /// A value with another number in each place where there is one.
@@ -40,6 +43,39 @@ fn with_other_numbers(value: &Value, change: &mut dyn FnMut(Value)) {
     }
 }
 
+/// What one part proves, told of by it twice, and hosts and chains that are.
+fn what_is_told_twice_is_refused(checker: &Checker, certificate: &Value) {
+    let parts = [
+        ("parts", Some("intervals")),
+        ("shared", Some("intervals")),
+        ("windows", None),
+        ("responses", None),
+        ("phased", None),
+    ];
+    for (key, inner) in parts {
+        let Some(part) = certificate[key].get(0) else { continue };
+        let mut twice = certificate.clone();
+        // Of priorities by weight the last part is the one that is there for its own sake.
+        let last = certificate[key].as_array().map_or(0, |parts| parts.len() - 1);
+        let proves = match inner {
+            Some(inner) => &mut twice[key][0][inner][0]["proves"],
+            None => &mut twice[key][last]["proves"],
+        };
+        let proves = proves.as_array_mut().expect("a list");
+        proves.extend_from_within(..);
+        // Where there are hosts or chains, a part may be there for what they wait for, or rest on.
+        let is_for_others = certificate["hosts"].is_array() || certificate["chains"].is_array();
+        assert!(!proves.is_empty() || is_for_others, "{part}");
+        let expected = i32::from(!proves.is_empty());
+        assert_eq!(checker.check(&twice).status.code(), Some(expected), "{twice}");
+    }
+    for key in ["hosts", "pauses", "chains"].into_iter().filter(|key| certificate[key].is_array()) {
+        let mut twice = certificate.clone();
+        twice[key].as_array_mut().expect("a list").extend_from_within(..);
+        assert_eq!(checker.check(&twice).status.code(), Some(1), "{twice}");
+    }
+}
+
 #[test]
 fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_claims_less() {
     let Some(checker) = Checker::new() else {
@@ -62,17 +98,37 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
     fs::write(&beside, beside_higher_priorities()).expect("it can be written");
     let full = checker.0.join("full.json");
     fs::write(&full, beside_a_full_gpu()).expect("it can be written");
-    let texts = [("sleeping.json", SLEEPING), ("waiting.json", WAITING), ("in-turn.json", IN_TURN)];
-    let [sleeping, waiting, in_turn] = texts.map(|(name, text)| {
-        let file = checker.0.join(name);
-        fs::write(&file, text).expect("it can be written");
-        file
-    });
+    let chained = launching();
+    let texts = [
+        ("sleeping.json", SLEEPING),
+        ("waiting.json", WAITING),
+        ("in-turn.json", IN_TURN),
+        ("brake.json", CAMERA_TO_BRAKE),
+        ("within.json", WITHIN_A_JOB),
+        ("chained.json", &chained),
+        ("masked.json", MASKED),
+        ("clients.json", CLIENTS),
+        ("masked-beside.json", &masked_beside()),
+    ];
+    let [sleeping, waiting, in_turn, brake, within, chained, masked, clients, masked_beside] =
+        texts.map(|(name, text)| {
+            let file = checker.0.join(name);
+            fs::write(&file, text).expect("it can be written");
+            file
+        });
     let all = [
         (given, &[][..]),
         (sleeping.to_str().expect("text"), &[]),
         (waiting.to_str().expect("text"), &[]),
         (in_turn.to_str().expect("text"), &["--sporadic"]),
+        (brake.to_str().expect("text"), &[]),
+        (brake.to_str().expect("text"), &["--sporadic"]),
+        (masked.to_str().expect("text"), &[]),
+        (clients.to_str().expect("text"), &[]),
+        (clients.to_str().expect("text"), &["--sporadic"]),
+        (masked_beside.to_str().expect("text"), &["--sporadic"]),
+        (within.to_str().expect("text"), &["--sporadic"]),
+        (chained.to_str().expect("text"), &["--sporadic"]),
         (control, &[]),
         (shared, &[]),
         (given, &["--sporadic"]),
@@ -88,34 +144,7 @@ fn the_proven_checker_accepts_certificates_and_with_another_number_only_what_cla
         assert!(!proved(&certificate).is_empty(), "{scenario}");
         let output = checker.check(&certificate);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
-        let parts = [
-            ("parts", Some("intervals")),
-            ("shared", Some("intervals")),
-            ("windows", None),
-            ("responses", None),
-            ("phased", None),
-        ];
-        for (key, inner) in parts {
-            let Some(part) = certificate[key].get(0) else { continue };
-            let mut twice = certificate.clone();
-            // Of priorities by weight the last part is the one that is there for its own sake.
-            let last = certificate[key].as_array().map_or(0, |parts| parts.len() - 1);
-            let proves = match inner {
-                Some(inner) => &mut twice[key][0][inner][0]["proves"],
-                None => &mut twice[key][last]["proves"],
-            };
-            let proves = proves.as_array_mut().expect("a list");
-            proves.extend_from_within(..);
-            // Where there are hosts, a part may be there for what they wait for.
-            assert!(!proves.is_empty() || certificate["hosts"].is_array(), "{part}");
-            let expected = i32::from(!proves.is_empty());
-            assert_eq!(checker.check(&twice).status.code(), Some(expected), "{twice}");
-        }
-        if certificate["hosts"].is_array() {
-            let mut twice = certificate.clone();
-            twice["hosts"].as_array_mut().expect("a list").extend_from_within(..);
-            assert_eq!(checker.check(&twice).status.code(), Some(1), "{twice}");
-        }
+        what_is_told_twice_is_refused(&checker, &certificate);
         let known = proved(&certificate);
         let is_less = |(stream, job, released, deadline, bound): &(String, u64, u64, u64, u64)| {
             known.iter().any(|known| {

@@ -12,13 +12,10 @@ use std::sync::Arc;
 use num_integer::gcd;
 use serde::Serialize;
 
-use super::{
-    Certificate, Launch, Launches, MOST_NS, Proven, ProvenStream, SporadicVerdict, Uncertified, Verdict, hosts_launch,
-    registers_charged, text, unknown,
-};
+use super::{Arrivals, Launch, Launches, MOST_NS, Proven, ProvenStream, registers_charged, text};
 use crate::limits::count_turn;
 use crate::scenario::Scenario;
-use crate::time::{Duration, Instant, is_in_time};
+use crate::time::{Duration, Instant};
 use crate::workload::OperationKind;
 
 /// What keeps a head out of one SM weighs so much: the finest whose sums the checker can take.
@@ -50,7 +47,7 @@ pub(super) struct Weight {
 /// How much the blocks of the kernels of the highest `levels` weigh, in parts of `scale`.
 pub(super) struct KernelWeights {
     of_kernel: BTreeMap<usize, u64>,
-    /// What keeps a head out of all SMs.
+    /// What keeps a head out of all SMs that it may use.
     pub(super) all_sms: u64,
 }
 
@@ -211,7 +208,10 @@ impl KernelWeights {
         }
         let heads: Vec<Resources> = needs.values().copied().collect();
         let of_kernel = needs.iter().map(|(&kernel, need)| (kernel, weight(need, &heads, &sm, scale))).collect();
-        Some(Self { of_kernel, all_sms: scale.checked_mul(u64::from(device.sms))? })
+        // What waits may only use the SMs that its stream's mask leaves.
+        let left = scenario.streams().iter().map(|stream| device.sms_left_by(stream.sm_mask).count() as u64);
+        let fewest = left.min().unwrap_or_default().min(device.sms.into());
+        Some(Self { of_kernel, all_sms: scale.checked_mul(fewest)? })
     }
 
     /// What a block of a launch weighs.
@@ -301,7 +301,7 @@ impl Responses {
     pub(super) fn all(
         launches: &Launches,
         scenario: &Scenario,
-        verdicts: &[SporadicVerdict],
+        arrivals: &[Arrivals],
         windows: &[(usize, Duration)],
     ) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
@@ -313,7 +313,7 @@ impl Responses {
                 let windows = windows.iter().filter(|(levels, _)| *levels > level).map(|(_, length_ns)| *length_ns);
                 before.chain(windows).min()
             };
-            let of_scale = |scale| Self::with_scale(launches, scenario, verdicts, levels, scale, known);
+            let of_scale = |scale| Self::with_scale(launches, scenario, arrivals, levels, scale, known);
             let found = SCALES.into_iter().find_map(of_scale);
             let is_more = |found: &Self| all.last().is_none_or(|last| last.terms.len() < found.terms.len());
             let is_new = |term: &Term| Some(term.response_ns) != term.known_ns;
@@ -325,7 +325,7 @@ impl Responses {
     fn with_scale(
         launches: &Launches,
         scenario: &Scenario,
-        verdicts: &[SporadicVerdict],
+        arrivals: &[Arrivals],
         levels: usize,
         scale: u64,
         known: impl Fn(usize, usize) -> Option<Duration>,
@@ -335,7 +335,7 @@ impl Responses {
         let mut terms: Vec<Term> = Vec::new();
         for launch in launches.all.iter().filter(|launch| launch.level < levels) {
             if terms.last().is_none_or(|last| last.thread != launch.thread) {
-                let SporadicVerdict { period_ns, jitter_ns, .. } = *verdicts.get(launch.thread)?;
+                let (period_ns, jitter_ns) = *arrivals.get(launch.thread)?;
                 terms.push(Term {
                     stream: Arc::clone(&launch.term.stream),
                     period_ns,
@@ -375,6 +375,12 @@ impl Responses {
         Some((term.response_ns.checked_add(term.jitter_ns)?, &mut self.proves))
     }
 
+    /// A bound on a stream from the arrival of a job.
+    pub(super) fn bound_on(&self, stream: &str) -> Option<Duration> {
+        let term = self.terms.iter().find(|term| *term.stream == *stream)?;
+        term.response_ns.checked_add(term.jitter_ns)
+    }
+
     /// Whether a stream has the bound of a window of this length.
     pub(super) fn rests_on(&self, length_ns: Duration) -> bool {
         self.terms.iter().any(|term| term.response_ns == length_ns)
@@ -406,147 +412,4 @@ fn raised(terms: &[Term], index: usize, all_sms: u64) -> Option<Duration> {
         (sum < MOST_NS).then_some(needed.max(own.response_ns))
     };
     needed().into_iter().chain(own.known_ns).min()
-}
-
-/// How often the length of a window is raised at most.
-const MOST_STEPS: usize = 100_000;
-
-/// A length within which all is over that streams of so many of the highest priorities launch.
-///
-/// Certificates where releases are not given (`proofs/sporadic.v`): if in a window that begins with any launch no more
-/// can be launched than can be served in it, one operation after another, each operation is over within its length.
-#[derive(Debug, Serialize)]
-pub(super) struct BusyWindow {
-    levels: usize,
-    length_ns: Duration,
-    /// By stream, in the order of the file.
-    terms: Vec<Share>,
-    proves: Vec<ProvenStream>,
-}
-
-/// How many jobs of a stream can be launched in a window, and how much each of them adds.
-#[derive(Debug, Serialize)]
-struct Share {
-    #[serde(serialize_with = "text")]
-    stream: Arc<str>,
-    period_ns: Duration,
-    jitter_ns: Duration,
-    jobs: u64,
-    of_job_ns: Duration,
-}
-
-impl BusyWindow {
-    /// How many verdicts it proves.
-    pub(super) fn proven(&self) -> usize {
-        self.proves.len()
-    }
-
-    /// Of the highest `levels`; `None`: there is nothing to prove of them, or the window would be longer than `most`.
-    fn new(launches: &Launches, verdicts: &[SporadicVerdict], levels: usize, most: Duration) -> Option<Self> {
-        let mut terms: Vec<Share> = Vec::new();
-        let mut thread = None;
-        for (launch, up_to_ns) in launches.added(levels)? {
-            if thread != Some(launch.thread) {
-                thread = Some(launch.thread);
-                let SporadicVerdict { period_ns, jitter_ns, .. } = *verdicts.get(launch.thread)?;
-                let stream = Arc::clone(&launch.term.stream);
-                terms.push(Share { stream, period_ns, jitter_ns, jobs: 1, of_job_ns: Duration::ZERO });
-            }
-            let share = terms.last_mut()?;
-            share.of_job_ns = share.of_job_ns.checked_add(up_to_ns)?;
-        }
-        let mut length_ns = Duration::ZERO;
-        for _ in 0..MOST_STEPS {
-            let mut all = Duration::ZERO;
-            for share in &mut terms {
-                let within = length_ns.checked_add(share.jitter_ns)?.as_ns();
-                share.jobs = within.checked_div(share.period_ns.as_ns())?.checked_add(1)?;
-                all = all.checked_add(share.of_job_ns.checked_mul(share.jobs)?)?;
-            }
-            if all <= length_ns {
-                return Some(Self { levels, length_ns, terms, proves: Vec::new() });
-            }
-            if all > most || all.as_ns() >= MOST_NS {
-                return None;
-            }
-            length_ns = all;
-        }
-        None
-    }
-}
-
-impl Certificate {
-    /// Of the verdicts on streams whose releases are not given.
-    pub fn of_sporadic(scenario: &Scenario, verdicts: &[SporadicVerdict]) -> Self {
-        let mut certificate = Self::empty(scenario);
-        if unknown(scenario).is_none() && hosts_launch(scenario) {
-            certificate.take_phased(scenario, verdicts);
-            return certificate;
-        }
-        let steps = scenario.threads.iter().enumerate().flat_map(|(thread, of)| {
-            let submissions = of.steps.iter().filter_map(|step| step.submission());
-            submissions.map(move |(kind, stream)| (thread, kind, stream, Instant::ZERO))
-        });
-        let launches = unknown(scenario).map_or_else(|| Launches::new(scenario, steps), Err);
-        let is_proven = |verdict: &&SporadicVerdict| verdict.verdict == Some(Verdict::Proven);
-        let most = verdicts.iter().filter(is_proven).filter_map(|verdict| verdict.deadline_ns).max();
-        let launches = launches.map(|launches| {
-            let level = |thread: usize| launches.level_of_thread.get(thread).copied().flatten();
-            let known = (1..=launches.levels).filter(|&levels| launches.are_apart(levels));
-            let windows = known.filter_map(|levels| BusyWindow::new(&launches, verdicts, levels, most?));
-            certificate.windows = windows.collect();
-            let windows: Vec<_> = certificate.windows.iter().map(|it| (it.levels, it.length_ns)).collect();
-            certificate.responses = Responses::all(&launches, scenario, verdicts, &windows);
-            (0..verdicts.len()).map(level).collect::<Vec<_>>()
-        });
-        for (thread, verdict) in verdicts.iter().enumerate().filter(|(_, verdict)| is_proven(verdict)) {
-            let Some(deadline_ns) = verdict.deadline_ns else { continue };
-            let stream: Arc<str> = Arc::from(&*verdict.stream);
-            let found = launches.as_ref().map_err(Clone::clone).and_then(|levels: &Vec<Option<usize>>| {
-                let level = levels[thread].ok_or_else(|| "it launches nothing".to_owned())?;
-                // Of more priorities there is more to serve.
-                let shortest = certificate.windows.iter_mut().find(|window| window.levels > level);
-                let serial =
-                    shortest.map(|window| (window.length_ns.saturating_add(verdict.jitter_ns), &mut window.proves));
-                let responses = certificate.responses.iter_mut().filter(|responses| responses.levels > level);
-                let by_weight = responses.filter_map(|responses| responses.of(thread));
-                let by_weight = by_weight.min_by_key(|(bound, _)| *bound);
-                let bounds = [&serial, &by_weight].map(|found| found.as_ref().map(|(bound, _)| *bound));
-                match [serial, by_weight].into_iter().flatten().find(|(bound, _)| is_in_time(*bound, deadline_ns)) {
-                    Some((bound_ns, proves)) => {
-                        proves.push(ProvenStream { stream: Arc::clone(&stream), deadline_ns, bound_ns });
-                        Ok(())
-                    }
-                    None => Err(too_late(bounds)),
-                }
-            });
-            if let Err(reason) = found {
-                certificate.without.push(Uncertified { stream, job: None, reason });
-            }
-        }
-        // What proves nothing itself may be known to what does.
-        let last = certificate.responses.iter().rposition(|responses| responses.proven() > 0);
-        certificate.responses.truncate(last.map_or(0, |last| last + 1));
-        let responses = &certificate.responses;
-        let is_known = |window: &BusyWindow| responses.iter().any(|responses| responses.rests_on(window.length_ns));
-        certificate.windows.retain(|window| !window.proves.is_empty() || is_known(window));
-        certificate
-    }
-}
-
-/// Why neither bound on a stream is enough: served one after another, and by weight.
-fn too_late(bounds: [Option<Duration>; 2]) -> String {
-    let takes = "what can be launched with it takes up to";
-    match bounds {
-        [Some(serial), Some(weight)] => {
-            format!("served one after another, {takes} {serial}, and {weight} by what its blocks weigh")
-        }
-        [Some(serial), None] => format!("served one after another, {takes} {serial}"),
-        [None, Some(weight)] => format!("{takes} {weight} by what its blocks weigh"),
-        [None, None] => {
-            "served one after another, what can be launched with it is too late; by what blocks weigh there may be \
-             too much at once, or streams wait for one another"
-                .to_owned()
-        }
-    }
 }

@@ -49,6 +49,12 @@ pub(super) fn launch(scenario: &Scenario) -> bool {
 
 const NOT_WRITTEN: &str = "no file that the checker reads can say what threads do";
 
+/// The streams among these that are of the process of a thread: what it waits for with the device.
+fn streams_of(scenario: &Scenario, thread: &HostThread, streams: &[StreamId]) -> Vec<StreamId> {
+    let is_own = |stream: &StreamId| scenario.catalogue.process_of(*stream) == Some(thread.process);
+    streams.iter().copied().filter(is_own).collect()
+}
+
 /// Whether a step does nothing on the GPU and waits for nothing there.
 fn is_harmless(step: Step) -> bool {
     matches!(step, Step::Sleep(_) | Step::Work(_) | Step::Barrier(_) | Step::Repeat { .. })
@@ -66,6 +72,21 @@ pub(super) fn not_covered(thread: &HostThread) -> Option<&'static str> {
     let has_limit = thread.time_limit.is_some() || thread.until.is_some() || thread.barrier.is_some();
     let of_core = thread.core.is_some().then_some("shares a core");
     of_step.or(of_core).or_else(|| has_limit.then_some("has a time limit or a barrier"))
+}
+
+/// What threads do that the checker does not read, whatever it is asked.
+pub(super) fn unread(scenario: &Scenario) -> Option<String> {
+    let of_thread = |thread: &HostThread| {
+        let acts = !thread.steps.iter().all(|step| is_harmless(*step));
+        let goes_on =
+            || (thread.period.is_none() && thread.iterations != Some(1)).then_some("goes on without a period");
+        let what = acts.then(|| not_covered(thread)).flatten().or_else(goes_on)?;
+        Some(format!("{} {what}, which no certificate covers", thread.label))
+    };
+    if names(scenario).is_none() {
+        return Some(NOT_WRITTEN.to_owned());
+    }
+    scenario.threads.iter().find_map(of_thread)
 }
 
 impl<'a> Hosts<'a> {
@@ -207,7 +228,7 @@ impl<'a> Hosts<'a> {
                         }
                         Step::AwaitLast => own.iter().copied().collect(),
                         Step::SynchronizeStream(stream) => vec![stream],
-                        Step::SynchronizeDevice => streams.clone(),
+                        Step::SynchronizeDevice => streams_of(self.scenario, thread, &streams),
                         step => {
                             if let Some((_, stream)) = step.submission() {
                                 end = end.max(settles(stream, now).ok_or_else(unknown)?);

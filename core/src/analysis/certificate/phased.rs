@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::bounds::{KernelWeights, MOST_ROUNDS, SCALES, Weight};
 use super::hosts::not_covered;
-use super::{Certificate, Launches, MOST_NS, ProvenStream, SporadicVerdict, Uncertified, Verdict, text};
+use super::{Arrivals, Certificate, Launches, MOST_NS, ProvenStream, SporadicVerdict, Uncertified, Verdict, text};
 use crate::limits::count_turn;
 use crate::scenario::{Scenario, Step, followed};
 use crate::time::{Duration, Instant, is_in_time};
@@ -95,7 +95,10 @@ impl Bodies {
             let is_others = |stream: &StreamId| user_of.get(stream).is_some_and(|user| *user != number);
             let waits_for_others = |step: &Step| match step {
                 Step::SynchronizeStream(stream) => is_others(stream),
-                Step::SynchronizeDevice => user_of.values().any(|user| *user != number),
+                Step::SynchronizeDevice => user_of.keys().any(|stream| {
+                    is_others(stream)
+                        && scenario.catalogue.process_of(*stream) == Some(scenario.threads[number].process)
+                }),
                 _ => false,
             };
             if body.iter().any(waits_for_others) {
@@ -117,7 +120,7 @@ impl Phased {
     fn with_scale(
         bodies: &Bodies,
         scenario: &Scenario,
-        verdicts: &[SporadicVerdict],
+        arrivals: &[Arrivals],
         levels: usize,
         scale: u64,
     ) -> Option<Self> {
@@ -136,7 +139,7 @@ impl Phased {
                 continue;
             }
             if terms.last().is_none_or(|last| last.thread != launch.thread) {
-                let SporadicVerdict { period_ns, jitter_ns, .. } = *verdicts.get(launch.thread)?;
+                let (period_ns, jitter_ns) = *arrivals.get(launch.thread)?;
                 terms.push(Term {
                     stream: Arc::clone(&launch.term.stream),
                     period_ns,
@@ -172,6 +175,12 @@ impl Phased {
         None
     }
 
+    /// A bound on a host or stream from the arrival of a job.
+    pub(super) fn bound_on(&self, stream: &str) -> Option<Duration> {
+        let term = self.terms.iter().find(|term| *term.stream == *stream)?;
+        term.response_ns.checked_add(term.jitter_ns)
+    }
+
     /// How many verdicts it proves.
     pub(super) fn proven(&self) -> usize {
         self.proves.len()
@@ -193,13 +202,13 @@ fn raised(terms: &[Term], index: usize, all_sms: u64) -> Option<Duration> {
 
 impl Certificate {
     /// Takes up what is proven of hosts and streams over all phasings.
-    pub(super) fn take_phased(&mut self, scenario: &Scenario, verdicts: &[SporadicVerdict]) {
+    pub(super) fn take_phased(&mut self, scenario: &Scenario, arrivals: &[Arrivals], verdicts: &[SporadicVerdict]) {
         let is_proven = |verdict: &SporadicVerdict| verdict.verdict == Some(Verdict::Proven);
         let bodies = Bodies::of(scenario);
         if let Ok(bodies) = &bodies {
             let all = (1..=bodies.launches.levels).filter(|&levels| bodies.launches.are_apart(levels));
             let found = all.filter_map(|levels| {
-                SCALES.into_iter().find_map(|scale| Phased::with_scale(bodies, scenario, verdicts, levels, scale))
+                SCALES.into_iter().find_map(|scale| Phased::with_scale(bodies, scenario, arrivals, levels, scale))
             });
             self.phased = found.collect();
         }
@@ -221,8 +230,7 @@ impl Certificate {
                       nothing"
                     .to_owned(),
             };
-            self.without.push(Uncertified { stream, job: None, reason });
+            self.without.push(Uncertified::of_stream(&stream, reason));
         }
-        self.phased.retain(|part| part.proven() > 0);
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum Unbounded {
 }
 
 /// Bounds on the chains of a scenario.
-pub(super) struct ChainBounds<'a> {
+pub(in crate::analysis) struct ChainBounds<'a> {
     scenario: &'a Scenario,
     jobs: &'a [JobVerdict],
     /// By thread: none of its jobs takes longer from where it is stated to come, whenever that is.
@@ -131,7 +131,7 @@ fn in_order(done: &mut [Ns]) {
 
 impl<'a> ChainBounds<'a> {
     /// From what is known of the jobs of the scenario, and from the bounds on any job of each thread.
-    pub(super) fn new(
+    pub(in crate::analysis) fn new(
         scenario: &'a Scenario,
         jobs: &'a [JobVerdict],
         responses: &'a [Option<Duration>],
@@ -161,7 +161,7 @@ impl<'a> ChainBounds<'a> {
 
     /// The same whatever the phases of the threads: the sum of `T_i` + `R_i`, for ages without `T_n`. `None`: of some
     /// thread not all is known, or its jobs come to an end.
-    pub(super) fn unphased(&self, chain: &Chain, measure: ChainMeasure) -> Option<Duration> {
+    pub(in crate::analysis) fn unphased(&self, chain: &Chain, measure: ChainMeasure) -> Option<Duration> {
         let threads = self.periodic(chain)?;
         let mut sum = Duration::ZERO;
         for (number, (_, period, response)) in threads.iter().enumerate() {
@@ -199,20 +199,22 @@ impl<'a> ChainBounds<'a> {
     }
 
     /// The bound from what holds of any job of each thread, with the releases that are stated.
-    fn of_any_jobs(&self, chain: &Chain, measure: ChainMeasure) -> Option<Duration> {
+    pub(in crate::analysis) fn of_any_jobs(&self, chain: &Chain, measure: ChainMeasure) -> Option<Duration> {
         let threads = self.periodic(chain)?;
-        let mut periods = threads.iter().map(|(_, period, _)| *period);
-        let hyperperiod = periods.try_fold(Duration::from_ns(1), Duration::least_common_multiple);
-        let most = |period: Duration| period.checked_mul(MOST_JOBS);
-        let all = hyperperiod
-            .filter(|all| threads.iter().all(|(_, period, _)| most(*period).is_none_or(|most| *all <= most)));
-        let Some(hyperperiod) = all else { return self.unphased(chain, measure) };
+        let Some(hyperperiod) = hyperperiod(&threads) else { return self.unphased(chain, measure) };
         let links = threads.into_iter().map(|(first, period, response)| {
             let (first, period) = (Ns::from(first.as_ns()), Ns::from(period.as_ns()));
             Link::Repeating { first, period, hyperperiod: period, done: vec![first + Ns::from(response.as_ns())] }
         });
         let bound = self.of_repeating(chain, &links.collect::<Vec<Link>>(), measure, hyperperiod);
         u64::try_from(bound).ok().map(Duration::from_ns)
+    }
+
+    /// How many jobs of the first thread of a chain come in the hyperperiod over which that bound is; `None`: it is
+    /// whatever the phases.
+    pub(in crate::analysis) fn jobs_in_hyperperiod(&self, chain: &Chain) -> Option<u64> {
+        let threads = self.periodic(chain)?;
+        hyperperiod(&threads)?.as_ns().checked_div(threads.first()?.1.as_ns())
     }
 
     /// The bound from what is known of each job.
@@ -413,6 +415,14 @@ impl<'a> ChainBounds<'a> {
         // Times beyond all numbers are no bound that any time is within.
         (0..jobs).map(|job| of(job).unwrap_or(UNKNOWN)).max().unwrap_or(UNKNOWN)
     }
+}
+
+/// The hyperperiod of threads, if none has too many jobs in it.
+fn hyperperiod(threads: &[(Instant, Duration, Duration)]) -> Option<Duration> {
+    let mut periods = threads.iter().map(|(_, period, _)| *period);
+    let all = periods.try_fold(Duration::from_ns(1), Duration::least_common_multiple)?;
+    let most = |period: Duration| period.checked_mul(MOST_JOBS);
+    threads.iter().all(|(_, period, _)| most(*period).is_none_or(|most| all <= most)).then_some(all)
 }
 
 /// Whether jobs may come at other times than stated, or nobody knows how late.
