@@ -73,6 +73,8 @@ pub(super) struct Threads<'a> {
     frees: BTreeMap<usize, usize>,
     now: u64,
     pub(super) iterations: Vec<ReferenceIteration>,
+    /// How many iterations had ended of the one that releases a thread, one after the other, when the turn began.
+    ended: Vec<u64>,
 }
 
 impl<'a> Threads<'a> {
@@ -89,7 +91,14 @@ impl<'a> Threads<'a> {
             arrival: spec.release.as_ns(),
         };
         let threads = specs.iter().map(thread).collect();
-        Self { all: threads, holders: BTreeMap::new(), frees: BTreeMap::new(), now: 0, iterations: Vec::new() }
+        Self {
+            all: threads,
+            holders: BTreeMap::new(),
+            frees: BTreeMap::new(),
+            now: 0,
+            iterations: Vec::new(),
+            ended: Vec::new(),
+        }
     }
 
     pub(super) fn next_wake(&self) -> Option<u64> {
@@ -131,6 +140,7 @@ impl<'a> Threads<'a> {
             if let Some(adversary) = &mut gpu.adversary {
                 adversary.order(&mut turn);
             }
+            self.ended = (0..self.all.len()).map(|index| self.ended_of(index, gpu)).collect();
             for &index in &turn {
                 let is_done = self.all[index].state == State::Works(0);
                 if self.all[index].spec.core.is_some() && !is_done {
@@ -196,18 +206,26 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// When the next iteration of a thread that another one releases was released: when all that each iteration of that
-    /// one has submitted and done, up to the one of this number, had ended.
+    /// When an iteration had ended, with all that it has submitted, if it has.
+    fn end_of(&self, (thread, iteration): (usize, u64), gpu: &ReferenceGpu<'_>) -> Option<u64> {
+        let is_it = |one: &&ReferenceIteration| (one.thread, one.iteration) == (thread, iteration);
+        let host = self.iterations.iter().find(is_it)?.end?;
+        let own = gpu.operations.iter().filter(|one| (one.thread, one.iteration) == (thread, iteration));
+        own.map(|one| one.finish).try_fold(host, |last, finish| Some(last.max(finish?)))
+    }
+
+    /// How many iterations have ended by now of the one that releases a thread.
+    fn ended_of(&self, index: usize, gpu: &ReferenceGpu<'_>) -> u64 {
+        let Some(trigger) = self.all[index].spec.triggered_by else { return 0 };
+        (0..).take_while(|&number| self.end_of((trigger as usize, number), gpu).is_some()).count() as u64
+    }
+
+    /// When the next iteration of a thread that another one releases was released: when each iteration of that one, up
+    /// to the one of this number, had ended.
     fn released(&self, index: usize, gpu: &ReferenceGpu<'_>) -> Option<u64> {
         let trigger = self.all[index].spec.triggered_by? as usize;
-        let end_of = |number: u64| {
-            let is_it = |one: &&ReferenceIteration| (one.thread, one.iteration) == (trigger, number);
-            let host = self.iterations.iter().find(is_it)?.end?;
-            let own = gpu.operations.iter().filter(|one| (one.thread, one.iteration) == (trigger, number));
-            own.map(|one| one.finish).try_fold(host, |last, finish| Some(last.max(finish?)))
-        };
-        let ends: Option<Vec<u64>> = (0..=self.all[index].iteration).map(end_of).collect();
-        ends?.into_iter().max()
+        let ends = (0..=self.all[index].iteration).map(|number| self.end_of((trigger, number), gpu));
+        ends.collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 
     /// Whether the thread that releases another one has no further jobs.
@@ -286,7 +304,9 @@ impl<'a> Threads<'a> {
     fn between(&mut self, index: usize, gpu: &ReferenceGpu<'_>) {
         let now = gpu.now;
         if self.all[index].spec.triggered_by.is_some() {
-            let (released, is_over) = (self.released(index, gpu), self.nothing_releases(index));
+            // What ended in this turn is seen in the next one.
+            let is_seen = self.all[index].iteration < self.ended[index];
+            let (released, is_over) = (self.released(index, gpu).filter(|_| is_seen), self.nothing_releases(index));
             let thread = &mut self.all[index];
             match released {
                 Some(at) => (thread.point, thread.arrival) = (Point::Released, at),

@@ -1,5 +1,5 @@
 //! **Bound by orders of dispatch over all phasings**: of one job, of jobs that queue, and of what a context does in its
-//! own time (`docs/analysis.md`, "Releases that are not given" and "Contexts that take turns").
+//! **own time** (`docs/analysis.md`, "Releases that are not given" and "Contexts that take turns").
 //!
 //! Claims: a job that is released at r, beside jobs of every other stream j released at r - `R_j` + 1 ns + n `T_j` or
 //! later, or never, is over by r + `F_i`; the last of q jobs, each of which begins when the one before it has ended, by
