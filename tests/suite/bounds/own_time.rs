@@ -16,7 +16,7 @@ fn phased(file: &Value, device: &Device) -> Vec<(String, u64, Option<u64>)> {
     let us = |time: Duration| time.as_ns() / 1_000;
     let rows = verdicts.expect("no run is above a bound").streams;
     let row = |row: &gpusched::analysis::SporadicVerdict| {
-        (row.stream.to_string(), row.worst_found_ns.map_or(0, us), row.bound_ns.map(us))
+        (row.stream.clone(), row.worst_found_ns.map_or(0, us), row.bound_ns.map(us))
     };
     rows.iter().map(row).collect()
 }

@@ -217,7 +217,8 @@ impl<'a> Threads<'a> {
     /// How many iterations have ended by now of the one that releases a thread.
     fn ended_of(&self, index: usize, gpu: &ReferenceGpu<'_>) -> u64 {
         let Some(trigger) = self.all[index].spec.triggered_by else { return 0 };
-        (0..).take_while(|&number| self.end_of((trigger as usize, number), gpu).is_some()).count() as u64
+        let has_ended = |number: &u64| self.end_of((trigger as usize, *number), gpu).is_some();
+        (0..self.iterations.len() as u64).take_while(has_ended).count() as u64
     }
 
     /// When the next iteration of a thread that another one releases was released: when each iteration of that one, up

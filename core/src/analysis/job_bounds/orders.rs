@@ -233,6 +233,9 @@ fn is_explored(tasks: &TaskSet) -> bool {
     tasks.is_plain() && tasks.tasks.iter().all(|task| task.reached.is_none())
 }
 
+/// Jobs of each other task that may be there, if that is known, and for how long the time stands still \[ns\].
+type Others = (Vec<Option<u64>>, Option<u64>);
+
 /// What takes place of q jobs.
 pub(super) struct Queue {
     /// Jobs of the task.
@@ -274,7 +277,7 @@ pub(super) fn ends_of_queue(
         let begin = Begin::Event;
         let lost_at_first = in_own_time.then_some(0);
         let mut look = Look { tasks, weights, index, responses, job: &job, begin, window: 0, lost: lost_at_first };
-        let mut known: Option<((Vec<Option<u64>>, Option<u64>), Vec<u64>)> = None;
+        let mut known: Option<(Others, Ends)> = None;
         let mut is_found = false;
         for _ in 0..MOST_WINDOWS {
             count_turn();
@@ -334,7 +337,7 @@ fn queued(task: &Task, q: u64) -> Vec<Operation> {
                 Work::Busy(time) => Work::Within(time),
                 work => work,
             };
-            all.push(Operation { after, work, ..one.clone() });
+            all.push(Operation { work, after, ..one.clone() });
         }
     }
     all
