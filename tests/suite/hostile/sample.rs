@@ -331,6 +331,7 @@ impl Sample {
             }
             let slicing = &mut spec.time_slicing;
             slicing.time_slice = Duration::from_ns(machine.slice);
+            slicing.copy_time_slice = Duration::from_ns(machine.slice);
             slicing.switch_cost = Duration::from_ns(machine.switch);
             slicing.preemption = if machine.to_block_ends { Preemption::BlockEnd } else { Preemption::MidBlock };
             slicing.runlists = if machine.one_runlist { Runlists::Shared } else { Runlists::Separate };

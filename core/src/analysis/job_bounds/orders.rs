@@ -87,7 +87,7 @@ impl Side {
             own: 0,
             context: Some(context),
         };
-        let mut others = Vec::new();
+        let (mut own_engines, mut others) = (BTreeSet::new(), BTreeSet::new());
         for (number, task) in joint.tasks.iter().enumerate() {
             if task.reached.is_some() {
                 return None;
@@ -101,27 +101,19 @@ impl Side {
                         one.work = Work::Busy(time);
                     }
                 }
+                own_engines.extend(engines(task));
                 side.of.push(number);
                 side.tasks.tasks.push(own);
             } else if kernels(task).contains(&context) {
                 return None;
-            } else if task.copies() {
-                others.push((number, task));
+            } else {
+                others.extend(engines(task));
             }
         }
         side.own = side.of.len();
-        if !side.tasks.tasks.iter().any(Task::copies) {
-            return Some(side);
-        }
-        // In turns an engine goes on with copies of its own context only.
-        if with_copies {
-            return None;
-        }
-        for (number, others) in others {
-            side.of.push(number);
-            side.tasks.tasks.push(others.as_copies(0)?);
-        }
-        Some(side)
+        // Copies of several contexts on one engine trade, or wait for turns.
+        let is_alone = own_engines.is_disjoint(&others) && !(with_copies && !own_engines.is_empty());
+        is_alone.then_some(side)
     }
 
     /// Which of its tasks a task is, if it is one of this side.
