@@ -16,8 +16,8 @@ pub(super) fn is_likely(content: &[u8]) -> bool {
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let refuse = |what: String| GpuProfileError::new(file, what);
     let text = std::str::from_utf8(content).map_err(|_| refuse("it is no text".to_owned()))?;
-    // The last field of every line is a quoted name, which a reader of CSV would take unfinished too.
-    if !text.trim_end().ends_with('"') {
+    // The last field is a quoted name, or a number, either of which a reader of CSV would take unfinished too.
+    if !text.trim_end().ends_with('"') && !text.ends_with('\n') {
         return Err(refuse("the last line is not complete".to_owned()).with_help("is it cut off?"));
     }
     let remarks = text.lines().take_while(|line| line.starts_with("==") || line.trim().is_empty()).count();
@@ -47,6 +47,9 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
     }
     builder.finish()
 }
+
+/// Page faults, which have no length, and migrations: the driver's, in no stream.
+const UNIFIED_MEMORY: &str = "entries of unified memory (page faults and migrations), which belong to no stream";
 
 /// Where each column is that is read, and in which units it counts.
 struct Columns {
@@ -98,6 +101,10 @@ impl Columns {
 
     fn add_record(&self, record: &StringRecord, builder: &mut ProfileBuilder<'_>) -> Result<(), String> {
         let field = |index: usize| record.get(index).unwrap_or_default();
+        if field(self.name).starts_with("[Unified Memory ") {
+            builder.leave_out(UNIFIED_MEMORY);
+            return Ok(());
+        }
         let times = (self.quantity(record, self.start)?, self.quantity(record, self.duration)?);
         let (board, gpu) = numbered(field(self.device), '(', ')');
         let gpu = gpu.unwrap_or(0);

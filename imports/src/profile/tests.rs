@@ -274,6 +274,25 @@ fn nvprof_states_units_in_its_second_row() {
     assert_eq!(&*profile.functions[0], "f(float, int)");
 }
 
+/// Newer versions of nvprof end each line with a correlation, which is no name; rows of unified memory have addresses in
+/// the place of what others have.
+#[test]
+fn nvprof_may_end_lines_with_a_correlation_and_have_rows_of_unified_memory() {
+    let text = "\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\
+        \"Registers Per Thread\",\"Static SMem\",\"Dynamic SMem\",\"Size\",\"Throughput\",\"Device\",\"Context\",\
+        \"Stream\",\"Unified Memory\",\"Virtual Address\",\"Name\",\"Correlation_ID\"\nms,us,,,,,,,,KB,B,MB,GB/s,,,,,,,\n\
+        1.2,,,,,,,,,,,,,,,,\"PC 0x4000\",\"0x7f00\",\"[Unified Memory CPU page faults]\",\n\
+        588.708136,56.961,90,1,1,256,1,1,28,1,24,,,\"GeForce GTX 950 (0)\",\"1\",\"13\",,,\"f(float, int) [223]\",102\n";
+    let profile = read(text);
+    assert_eq!((profile.operations.len(), profile.operations[0].duration_ns), (1, 56_961));
+    let import = profile.import(&ImportOptions::default(), &ReadOptions::default()).expect("sound");
+    let says = |note: &String| note.contains("1 entries of unified memory");
+    assert!(import.scenario.notes.iter().any(says), "{:?}", import.scenario.notes);
+    // A line that ends in the midst of a number is not complete.
+    let cut = GpuProfile::read("profile", &text.as_bytes()[..text.len() - 2]).expect_err("it is cut off");
+    assert!(cut.to_string().contains("the last line is not complete"), "{cut}");
+}
+
 /// Durations \[ns\] and numbers of blocks of kernels, with the time from the end of each to the start of the next.
 fn one_stream() -> impl Strategy<Value = Vec<(u64, u32, u64)>> {
     prop::collection::vec((1_000_u64..50_000_000, 1_u32..200_000, 0_u64..20_000), 1..12)
