@@ -221,3 +221,20 @@ const SHIFTED: [(i64, i64, usize); 8] = [
     (7, 100, 21),
     (7, 7_000, 82),
 ];
+
+/// The order of a stream is the only dependency that a profile has: `a` in another one runs beside `b`, and a note says
+/// of each of its launches that nothing keeps it any more.
+#[test]
+fn what_leaves_its_stream_is_said_to_be_in_no_order_with_the_rest_of_it() {
+    let file = directory("leaves_its_stream").join("rounds.json");
+    fs::write(&file, rounds().to_string()).expect("it is written");
+    let file = file.display().to_string();
+    let notes = |change: &str| {
+        let output = gpusched(&["simulate", &file, "--set-stream", change]);
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("it is text")
+    };
+    assert!(notes("a=stream 20").contains("--set-stream a=stream 20: nothing orders 10 launches and the other work"));
+    // It is where it was.
+    assert!(!notes("a=stream 7").contains("nothing orders"));
+}

@@ -13,7 +13,7 @@ use super::native::is_branch_of;
 use crate::device::{ChannelOrder, RegisterDealing, SmMask};
 use crate::spelling::{CalledOption, option};
 use crate::time::Duration;
-use crate::words::{did_you_mean, listed};
+use crate::words::{counted, did_you_mean, listed};
 use crate::workload::{
     BlockTime, CheckedCopy, CheckedKernel, Clusters, CopyId, KernelId, StreamId, StreamSpec, WorkItems, WorkloadError,
     is_stream_meant,
@@ -278,12 +278,25 @@ impl Scenario {
         if meant.iter().any(|kernel| self.catalogue.is_graph_node(*kernel)) {
             return Err(WhatIfError::GraphNode { kernel: name.to_owned() });
         }
-        for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps) {
-            if let Step::Launch(kernel, stream) = step
-                && meant.binary_search(kernel).is_ok()
-            {
+        // What else goes into the streams that they leave was in an order with them.
+        let is_moved = |step: &Step| matches!(step, Step::Launch(kernel, _) if meant.binary_search(kernel).is_ok());
+        let steps = || self.threads.iter().flat_map(|thread| &thread.steps);
+        let kept = steps().filter(|step| !is_moved(step)).filter_map(|step| Some(step.submission()?.1));
+        let kept: BTreeSet<StreamId> = kept.collect();
+        let mut torn = 0_u64;
+        for step in self.threads.iter_mut().flat_map(|thread| &mut thread.steps).filter(|step| is_moved(step)) {
+            if let Step::Launch(_, stream) = step {
+                torn += u64::from(*stream != to && kept.contains(stream));
                 *stream = to;
             }
+        }
+        if torn > 0 {
+            self.notes.push(format!(
+                "{}: nothing orders {} and the other work of the stream before any more; where one needs what the \
+                 other computes, only events would keep that",
+                option("set_stream").of(name, &self.streams()[to.index()].name),
+                counted(torn, "launch")
+            ));
         }
         Ok(())
     }

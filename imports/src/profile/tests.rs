@@ -274,8 +274,8 @@ fn nvprof_states_units_in_its_second_row() {
     assert_eq!(&*profile.functions[0], "f(float, int)");
 }
 
-/// Newer versions of nvprof end each line with a correlation, which is no name; rows of unified memory have addresses in
-/// the place of what others have.
+/// Newer versions of nvprof end each line with a correlation, which is no name; rows of unified memory have addresses
+/// in the place of what others have.
 #[test]
 fn nvprof_may_end_lines_with_a_correlation_and_have_rows_of_unified_memory() {
     let text = "\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block Y\",\"Block Z\",\
