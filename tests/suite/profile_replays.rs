@@ -209,6 +209,12 @@ fn a_what_if_is_set_beside_the_same_without_it() {
     assert!(row("stream 8: ends").ends_with("60 us    60 us     0 s"), "{text}");
     let without = json(&["replay-log", &file, "--launches", "recorded", "--format", "json"]);
     assert_eq!(without["base"], Value::Null);
+    // A collective keeps its recorded time, whatever its blocks.
+    let is_idle = |change: [&str; 2]| {
+        let text = stdout(&gpusched(&[&["replay-log", &file, "--launches", "recorded"], &change[..]].concat()));
+        text.contains("the what-if changes none of these times")
+    };
+    assert!(is_idle(["--set-blocks", "ncclKernel=2"]) && !is_idle(["--set-block-time", "f=20us"]));
     // Commands that show only the changed profile say where the other is.
     let noted = |more: &[&str]| {
         let output = gpusched(&[&["simulate", &file], more].concat());

@@ -143,6 +143,13 @@ impl Report for ProfileReplayDocument<'_> {
         }
         if let Some(base) = self.base {
             page.blank();
+            if base.activity == replay.activity {
+                page.line(
+                    "the what-if changes none of these times: kernels keep durations that are recorded or medians, \
+                     whatever blocks, SMs or neighbours they have, as the notes say of which, and nothing waits for what \
+                     was changed",
+                );
+            }
             activity_table(page, &activity_rows(&base.activity, &replay.activity), &of_what_if());
         }
         add_stream_waits(page, &self.summary());
@@ -168,7 +175,8 @@ fn closeness(replay: &ProfileReplay) -> String {
     let trust = if replay.is_far_off() {
         "do not trust what-ifs that change less than that"
     } else {
-        "what-ifs that change less than that say nothing"
+        "what-ifs that change less than that say nothing, and others may be off by more, as durations are fitted to this \
+         recording"
     };
     format!(
         "replayed to within {off} of the recording (95 % of starts), which lasts {recorded} (simulated {simulated}): {trust}"
