@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 2006),
     ("core/logs", 2338),
     ("core/audit", 4166),
-    ("core/analysis", 14132),
+    ("core/analysis", 14168),
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 92_872;
+const LINES: usize = 92_908;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

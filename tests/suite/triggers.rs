@@ -383,3 +383,24 @@ fn a_search_over_all_phasings_has_runs_in_which_jobs_release_others() {
     let longest = Summary::of(&run).jobs().begun.iter().filter_map(gpusched::run::Job::response).max();
     assert!(longest >= b.worst_found_ns);
 }
+
+/// A deadline of a host of which no job begins by the horizon: one that is released has missed it already, of one that
+/// is not nothing is known. Neither is passed over.
+#[test]
+fn a_deadline_of_a_host_whose_jobs_do_not_begin_by_the_horizon_is_not_passed_over() {
+    let verdict = |hosts: &Value| {
+        let mut file = file(hosts);
+        file["horizon"] = json!("90 ms");
+        let scenario = read(&file);
+        let judged = judged(&scenario);
+        assert!(!judged.all_proven() && judged.notes.iter().any(|note| note.contains("no job of \"b\" has begun")));
+        let of_b = judged.jobs.iter().find(|job| &*job.stream == "b").expect("it has a row");
+        (of_b.verdict, of_b.worst_found_ns.map(Duration::as_ns))
+    };
+    let bulk = json!({"name": "a", "period": "200 ms", "core": 0, "steps": [{"work": "100 ms"}]});
+    let b = |key: &str, value: &str| json!({"name": "b", key: value, "deadline": "10 ms", "core": 0, "cpu_priority": 1, "steps": [{"work": "5 ms"}]});
+    let t = json!({"name": "t", "period": "200 ms", "deadline": "20 ms", "steps": [{"work": "1 ms"}]});
+    assert_eq!(verdict(&json!([t, bulk, b("triggered_by", "t")])), (Some(Verdict::Missed), None));
+    assert_eq!(verdict(&json!([t, bulk, b("triggered_by", "a")])), (Some(Verdict::Open), None));
+    assert_eq!(verdict(&json!([t, bulk, b("period", "200 ms")])), (Some(Verdict::Missed), Some(90 * MS + 1)));
+}

@@ -119,7 +119,8 @@ pub(super) fn text<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S:
 /// The jobs of a scenario.
 #[derive(Debug)]
 pub struct JobVerdicts<'s> {
-    /// By host thread as declared, then by number.
+    /// By host thread as declared, then by number; at the end those of threads none of whose jobs has begun in the
+    /// scenario's own run although it should.
     pub jobs: Vec<JobVerdict>,
     /// Why there are no bounds.
     pub refusal: Option<BoundRefusal>,
@@ -245,6 +246,15 @@ pub(crate) fn judge_known<'s>(
         BrokenBound::check(found, ("the bound on all runs", job.bound_ns), subject)?;
     }
     let mut notes: Vec<String> = refusal.iter().map(ToString::to_string).collect();
+    let unbegun: Vec<JobVerdict> = unbegun(scenario, own.1, options.bound.order).collect();
+    notes.extend(unbegun.iter().map(|job| {
+        format!(
+            "no job of {:?} has begun when the run ends ({}): nothing is proven of its deadline; a longer {} may show one",
+            job.stream,
+            own.1.end,
+            option("horizon")
+        )
+    }));
     if jitter.is_empty() {
         notes.extend_from_slice(&bounds.notes);
     } else {
@@ -282,9 +292,39 @@ pub(crate) fn judge_known<'s>(
     if at_horizon > 0 {
         notes.push(format!("what is released just as the run ends is not judged (jobs: {at_horizon})"));
     }
+    let jobs = jobs.into_iter().chain(unbegun).collect();
     let counts_jitter = !jitter.is_empty() && scenario.unsure_releases().is_none();
     let (options, runs) = (bounds.options, found.runs);
     Ok(JobVerdicts { jobs, refusal, options, notes, runs, counts_jitter, responses, found })
+}
+
+/// The first jobs of threads with a deadline none of whose jobs has begun when the scenario's own run ends although it
+/// is released, or others release it.
+fn unbegun<'j>(
+    scenario: &'j Scenario,
+    own: &'j Jobs,
+    order: ReleaseOrder,
+) -> impl Iterator<Item = JobVerdict> + use<'j> {
+    let has_begun = |thread: u32| own.begun.iter().any(|job| job.thread == thread);
+    (0..).zip(&scenario.threads).filter(move |(number, _)| !has_begun(*number)).filter_map(move |(number, thread)| {
+        let backlog = own.backlog.iter().find(|backlog| backlog.thread == number);
+        let deadline = thread.deadline().filter(|_| backlog.is_some() || thread.triggered_by.is_some())?;
+        let is_missed = backlog.is_some_and(|backlog| backlog.missed > 0);
+        // Of one that others release nobody has noted when.
+        let stated = thread.triggered_by.is_none().then(|| Instant::ZERO + thread.release);
+        Some(JobVerdict {
+            stream: Arc::clone(&thread.label),
+            thread: number,
+            job: 0,
+            released_ns: stated.unwrap_or(own.end),
+            worst_found_ns: stated.map(|stated| own.end.since(stated).saturating_add(Duration::from_ns(1))),
+            is_cut: stated.is_some(),
+            bound_ns: None,
+            deadline_ns: Some(deadline),
+            verdict: Some(if is_missed { Verdict::Missed } else { Verdict::Open }),
+            order,
+        })
+    })
 }
 
 /// By thread: bounds on any of its jobs, whenever these come, each up to its `jitter` late; and why some have none.

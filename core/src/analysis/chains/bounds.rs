@@ -257,8 +257,7 @@ impl<'a> ChainBounds<'a> {
             return Err(unknown);
         }
         let horizon = self.scenario.horizon.map_or(Instant::MAX, |horizon| Instant::ZERO + horizon);
-        let first = self.jobs.partition_point(|job| job.thread < link.thread);
-        let jobs = self.jobs[first..].iter().take_while(|job| job.thread == link.thread && !is_triggered);
+        let jobs = self.jobs.iter().filter(|job| job.thread == link.thread && !is_triggered);
         // From where it is stated to come.
         let sleeps = if is_triggered {
             self.responses.get(link.thread as usize).copied().flatten()

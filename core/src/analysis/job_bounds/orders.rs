@@ -112,8 +112,8 @@ impl Side {
         }
         side.own = side.of.len();
         // Copies of several contexts on one engine trade, or wait for turns.
-        let is_alone = own_engines.is_disjoint(&others) && !(with_copies && !own_engines.is_empty());
-        is_alone.then_some(side)
+        let are_apart = !with_copies && own_engines.is_disjoint(&others);
+        (own_engines.is_empty() || are_apart).then_some(side)
     }
 
     /// Which of its tasks a task is, if it is one of this side.
@@ -253,11 +253,10 @@ pub(super) fn ends_of_queue(
     }
     let kernels =
         |task: &Task| task.operations.iter().filter(|one| matches!(one.work, Work::Kernel { .. })).count() as u64;
-    // Between its kernels those of others may begin and end.
+    // Between its kernels those of others may begin and end; a copy of no length may wait for a longer one.
     let lasts = |one: &Operation| match one.work {
-        Work::Copy { worst: time, .. } | Work::Pause(time) | Work::Busy(time) | Work::Within(time) => {
-            time > Duration::ZERO
-        }
+        Work::Pause(time) | Work::Busy(time) | Work::Within(time) => time > Duration::ZERO,
+        Work::Copy { .. } => true,
         Work::Kernel { .. } | Work::Nothing => false,
     };
     let has_gaps = task.operations.iter().any(lasts);

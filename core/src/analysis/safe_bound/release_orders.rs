@@ -210,9 +210,18 @@ impl<'a> Together<'a> {
     }
 }
 
-/// By operation of a stream: when it finishes, and until when its blocks may and certainly do run, where a state knows
-/// it.
-type Content = (Vec<(usize, Interval)>, Vec<(usize, Vec<(u64, u32)>)>, Vec<(usize, CertainUntil)>);
+/// What a state knows of a stream, by operation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Content {
+    /// When it finishes.
+    finish: Vec<(usize, Interval)>,
+    /// Until when its blocks may run.
+    running: Vec<(usize, Vec<(u64, u32)>)>,
+    /// Until when they certainly do.
+    certain: Vec<(usize, CertainUntil)>,
+    /// The kernel that was dispatched last of all, if it is one of these.
+    last: Option<usize>,
+}
 
 /// The streams of a graph that may change places, by group, each ascending.
 ///
@@ -278,15 +287,19 @@ impl Twins {
         let mut contents: BTreeMap<usize, Content> = BTreeMap::new();
         for &(node, span) in &state.finish {
             let Node { stream, position, .. } = graph.nodes[node];
-            contents.entry(stream).or_default().0.push((position, span));
+            contents.entry(stream).or_default().finish.push((position, span));
         }
         for (node, until) in &state.running {
             let Node { stream, position, .. } = graph.nodes[*node];
-            contents.entry(stream).or_default().1.push((position, until.clone()));
+            contents.entry(stream).or_default().running.push((position, until.clone()));
         }
         for &(node, until) in &state.certain {
             let Node { stream, position, .. } = graph.nodes[node];
-            contents.entry(stream).or_default().2.push((position, until));
+            contents.entry(stream).or_default().certain.push((position, until));
+        }
+        if let Some(last) = state.last_kernel {
+            let Node { stream, position, .. } = graph.nodes[last];
+            contents.entry(stream).or_default().last = Some(position);
         }
         contents
     }
@@ -339,6 +352,7 @@ impl Twins {
         move_nodes(&mut state.finish, moved);
         move_nodes(&mut state.running, moved);
         move_nodes(&mut state.certain, moved);
+        state.last_kernel = state.last_kernel.map(moved);
     }
 
     /// Makes what is known of one of several twins known of all.
