@@ -311,10 +311,9 @@ pub(crate) fn note_on_channels(scenario: &Scenario) -> Option<String> {
         let more = if sharing.len() > 1 { " (and others another one)" } else { "" };
         return Some(format!(
             "verdicts take it that streams are dealt to the {channels} hardware channels of a process as they are \
-             created, so that {} share one{more}: which stream gets which is not published ({}: all share one, and \
-             bounds hold whichever each gets)",
-            labels.join(" and "),
-            option("connections").with("1")
+             created, so that {} share one{more}: which stream gets which is not published; with a single channel, as \
+             {states} may state, all share it, and bounds hold whichever each gets",
+            labels.join(" and ")
         ));
     }
     if !crowded_channels(scenario).is_empty() {
