@@ -64,7 +64,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("imports/input", 613),
     ("imports/tables", 396),
     ("papers/experiments", 5470),
-    ("papers/tables", 947),
+    ("papers/tables", 948),
     ("papers/pictures", 936),
     ("src/explain", 261),
     ("src/schema", 174),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 92_908;
+const LINES: usize = 92_909;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

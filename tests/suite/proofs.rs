@@ -250,6 +250,25 @@ impl Checker {
         Command::new(self.0.join("gpusched-check")).args(files).current_dir(&self.0).output().expect("it was made")
     }
 
+    /// What a certificate of `text` comes to once that has something else in it: (stated, in its place, exit status of
+    /// the checker). Says the certificate.
+    fn certificate_of_changed(&self, text: &str, options: &[&str], others: &[(&str, &str, i32)]) -> Value {
+        let file = self.0.join("changed.json");
+        let path = file.to_str().expect("text");
+        fs::write(&file, text).expect("it can be written");
+        let genuine = self.certificate(path, options);
+        for &(stated, other, expected) in others {
+            let changed = text.replace(stated, other);
+            assert_ne!(changed, text, "{stated}");
+            fs::write(&file, changed).expect("it can be written");
+            self.about(path);
+            let output = self.check(&genuine);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(expected), "{other}: {said}");
+        }
+        genuine
+    }
+
     /// The certificate of a scenario, analysed with these options.
     fn certificate(&self, scenario: &str, options: &[&str]) -> Value {
         certificate(scenario, &self.0.join("certificate.json"), options)

@@ -249,7 +249,8 @@ pub(crate) fn judge_known<'s>(
     let unbegun: Vec<JobVerdict> = unbegun(scenario, own.1, options.bound.order).collect();
     notes.extend(unbegun.iter().map(|job| {
         format!(
-            "no job of {:?} has begun when the run ends ({}): nothing is proven of its deadline; a longer {} may show one",
+            "no job of {:?} has begun when the run ends ({}): of its deadline only that is known which had passed by \
+             then; a longer {} shows more",
             job.stream,
             own.1.end,
             option("horizon")
@@ -310,7 +311,7 @@ fn unbegun<'j>(
         let backlog = own.backlog.iter().find(|backlog| backlog.thread == number);
         let deadline = thread.deadline().filter(|_| backlog.is_some() || thread.triggered_by.is_some())?;
         let is_missed = backlog.is_some_and(|backlog| backlog.missed > 0);
-        // Of one that others release nobody has noted when.
+        // When others have released it nobody has noted: by the end.
         let stated = thread.triggered_by.is_none().then(|| Instant::ZERO + thread.release);
         Some(JobVerdict {
             stream: Arc::clone(&thread.label),

@@ -145,9 +145,8 @@ impl Report for ProfileReplayDocument<'_> {
             page.blank();
             if base.activity == replay.activity {
                 page.line(
-                    "the what-if changes none of these times: kernels keep durations that are recorded or medians, \
-                     whatever blocks, SMs or neighbours they have, as the notes say of which, and nothing waits for what \
-                     was changed",
+                    "the what-if changes none of these times: either nothing waits for what was changed, nor runs in \
+                     other waves, or kernels keep their durations whatever is changed (the notes say which)",
                 );
             }
             activity_table(page, &activity_rows(&base.activity, &replay.activity), &of_what_if());
@@ -174,9 +173,11 @@ fn closeness(replay: &ProfileReplay) -> String {
     }
     let trust = if replay.is_far_off() {
         "do not trust what-ifs that change less than that"
-    } else {
+    } else if replay.predicted.kernels < replay.all.kernels {
         "what-ifs that change less than that say nothing, and others may be off by more, as durations are fitted to this \
          recording"
+    } else {
+        "what-ifs that change less than that say nothing"
     };
     format!(
         "replayed to within {off} of the recording (95 % of starts), which lasts {recorded} (simulated {simulated}): {trust}"

@@ -27,17 +27,19 @@ fn host(name: &str, period: &str, launches: &[&str]) -> Value {
     json!({"name": name, "period": period, "deadline": period, "steps": steps})
 }
 
-fn in_processes(processes: &[&str; 3], hosts: [Value; 3]) -> Value {
-    let mut hosts = hosts;
-    let mut streams = Vec::new();
-    for (host, process) in hosts.iter_mut().zip(processes) {
-        host["process"] = json!(process);
+/// Each host with the process in which it is, and with a stream of its name.
+fn in_processes(hosts: &[(&str, Value)]) -> Value {
+    let (mut all, mut streams, mut placed) = (serde_json::Map::new(), Vec::new(), Vec::new());
+    for (process, host) in hosts {
+        all.insert((*process).to_owned(), json!({}));
         streams.push(json!({"name": host["name"], "process": process}));
+        let mut host = host.clone();
+        host["process"] = json!(process);
+        placed.push(host);
     }
-    let all: serde_json::Map<String, Value> = processes.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
     let blocks = |number: u32| json!({"blocks": number, "threads": 1024, "duration": "4 ms"});
     json!({
-        "format": "gpusched-scenario/1", "name": "own time", "processes": all, "streams": streams, "hosts": hosts,
+        "format": "gpusched-scenario/1", "name": "own time", "processes": all, "streams": streams, "hosts": placed,
         "kernels": {"wave": blocks(4), "eight": blocks(32)},
     })
 }
@@ -49,10 +51,11 @@ fn in_processes(processes: &[&str; 3], hosts: [Value; 3]) -> Value {
 #[test]
 fn jobs_of_a_context_come_closer_in_its_own_time() {
     let device = tx2().with(|spec| spec.time_slicing.switch_cost = Duration::ZERO).expect("it is a GPU");
-    let file = in_processes(
-        &["P", "P", "Q"],
-        [host("A", "100 ms", &["wave"; 10]), host("B", "20 ms", &["wave"]), host("C", "200 ms", &["eight"])],
-    );
+    let file = in_processes(&[
+        ("P", host("A", "100 ms", &["wave"; 10])),
+        ("P", host("B", "20 ms", &["wave"])),
+        ("Q", host("C", "200 ms", &["eight"])),
+    ]);
     let rows = phased(&file, &device);
     assert_eq!(rows[1], ("B".to_owned(), 16_192, Some(16_192)));
     assert_eq!(rows[2], ("C".to_owned(), 64_768, Some(64_768)));
@@ -65,13 +68,7 @@ fn jobs_of_a_context_come_closer_in_its_own_time() {
 /// what has entered, however long the chain is, and whatever has begun it.
 #[test]
 fn a_job_waits_for_one_kernel_of_a_chain_of_its_priority() {
-    let mut file = in_processes(
-        &["P", "P", "P"],
-        [host("A", "100 ms", &["wave"; 10]), host("B", "20 ms", &["wave"]), host("C", "200 ms", &["wave"; 2])],
-    );
-    file["hosts"][2]["steps"][0]["stream"] = json!("A");
-    file["hosts"].as_array_mut().expect("a list").truncate(2);
-    file["streams"].as_array_mut().expect("a list").truncate(2);
+    let file = in_processes(&[("P", host("A", "100 ms", &["wave"; 10])), ("P", host("B", "20 ms", &["wave"]))]);
     let rows = phased(&file, &tx2());
     assert_eq!(rows[1], ("B".to_owned(), 8_000, Some(8_000)));
 }
@@ -81,15 +78,11 @@ fn a_job_waits_for_one_kernel_of_a_chain_of_its_priority() {
 /// waits for one wave of A's.
 #[test]
 fn jobs_of_a_host_that_works_queue_behind_a_kernel_of_another() {
-    let mut file = in_processes(
-        &["P", "P", "P"],
-        [host("A", "14 ms", &["wave"]), host("B", "200 ms", &["eight"]), host("C", "200 ms", &["wave"])],
-    );
-    let hosts = file["hosts"].as_array_mut().expect("a list");
-    hosts.truncate(2);
-    let steps = hosts[0]["steps"].as_array_mut().expect("a list");
+    let mut works = host("A", "14 ms", &["wave"]);
+    let steps = works["steps"].as_array_mut().expect("a list");
     steps.insert(0, json!({"work": "3 ms"}));
     steps.push(json!({"work": "3 ms"}));
+    let file = in_processes(&[("P", works), ("P", host("B", "200 ms", &["eight"]))]);
     let rows = phased(&file, &tx2());
     assert_eq!(rows[0], ("A".to_owned(), 42_000, Some(42_000)));
     let (_, found, bound) = &rows[1];

@@ -161,20 +161,8 @@ fn the_checker_refuses_certificates_of_other_chains() {
             ],
         ),
     ] {
-        let file = checker.0.join("chains.json");
-        let file = file.to_str().expect("text");
-        fs::write(file, &text).expect("it can be written");
-        let genuine = checker.certificate(file, options);
+        let genuine = checker.certificate_of_changed(&text, options, others);
         assert_eq!(genuine["chains"].as_array().map(Vec::len), Some(2), "{genuine}");
-        for &(stated, other, expected) in others {
-            let changed = text.replace(stated, other);
-            assert_ne!(changed, text, "{stated}");
-            fs::write(file, changed).expect("it can be written");
-            checker.about(file);
-            let output = checker.check(&genuine);
-            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(expected), "{other}: {said}");
-        }
     }
 }
 
