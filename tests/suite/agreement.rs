@@ -1,9 +1,11 @@
 //! That two runs are the same, and that engine, reference simulator and audit agree on one.
 
+use std::sync::Arc;
+
 use gpusched::audit::{ObservedRun, Tolerances, audit};
-use gpusched::effort::Progress;
+use gpusched::effort::{Effort, Limits, Progress};
 use gpusched::gpu::Ended;
-use gpusched::hosts::simulate;
+use gpusched::hosts::{ProgramError, simulate};
 use gpusched::run::Run;
 use gpusched::scenario::Scenario;
 use gpusched::time::Instant;
@@ -142,9 +144,15 @@ pub(crate) fn same(run: &Run, other: &Run) -> Result<(), TestCaseError> {
 
 /// The run of a scenario, on which the reference and the audit agree.
 pub(crate) fn agreed(scenario: &Scenario) -> Result<Run<'static>, TestCaseError> {
-    let run = simulate(scenario)?;
+    let run = simulated(scenario)?;
     agrees_and_passes_the_audit(&run, &reference::run(scenario))?;
     Ok(run.into_owned())
+}
+
+/// The run of a scenario. One that does not end is refused, so that its scenario is printed.
+pub(crate) fn simulated(scenario: &Scenario) -> Result<Run<'_>, ProgramError> {
+    let effort = Arc::new(Effort::new(Limits::STRICT, Arc::default()));
+    effort.within(|| simulate(scenario)).unwrap_or_else(|over| panic!("no end of it: {over}"))
 }
 
 /// Whether reference and audit agree on a run.

@@ -31,6 +31,11 @@ use gpusched::scenario::Scenario;
 use gpusched::time::Duration;
 use threads::Threads;
 
+use crate::generate::Case;
+
+/// More instants than any scenario of these tests has: beyond it is one without an end.
+const MOST_INSTANTS: u32 = 1_000_000;
+
 /// Simulates a scenario event by event.
 pub(crate) fn run(scenario: &Scenario) -> Outcome {
     run_against(scenario, None)
@@ -42,7 +47,8 @@ pub(crate) fn run_against(scenario: &Scenario, adversary: Option<Adversary>) -> 
     let mut gpu = ReferenceGpu::new(scenario, adversary);
     let mut threads = Threads::new(&scenario.threads);
     let mut end = 0;
-    loop {
+    for instants in 0.. {
+        assert!(instants < MOST_INSTANTS, "no end of it: {:?}", Case(scenario.clone()));
         let of_gpu = [gpu.next_completion(), gpu.next_end_of_latency(), gpu.next_beside(), gpu.next_freed()];
         let next = of_gpu.into_iter().flatten().chain(threads.next_wake()).min();
         // Where all that is left waits, only turns go on, without an end.

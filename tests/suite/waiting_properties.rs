@@ -12,7 +12,7 @@ use gpusched::scenario::{ReadOptions, Scenario};
 use gpusched::workload::CounterValue;
 use proptest::prelude::*;
 
-use crate::agreement::agrees_and_passes_the_audit;
+use crate::agreement::{agrees_and_passes_the_audit, simulated};
 use crate::campaign::config;
 use crate::generate::Case;
 use crate::generate_waiting::{Family, waiting};
@@ -21,7 +21,7 @@ use crate::reference;
 pub(crate) fn check(Case(scenario): &Case) -> Result<(), TestCaseError> {
     let expected = reference::run(scenario);
     prop_assume!(!expected.takes_back);
-    match simulate(scenario) {
+    match simulated(scenario) {
         Ok(run) => agrees_and_passes_the_audit(&run, &expected),
         // Nothing of the GPU stands still, but a host.
         Err(ProgramError::WaitsForever { .. }) => {

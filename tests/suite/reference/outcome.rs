@@ -122,7 +122,7 @@ impl Outcome {
         gpu.tell_of_unfinished_blocks();
         let turns = gpu.compute.turns_until(end);
         let turns_for_good = done && gpu.takes_turns() && gpu.has_running();
-        let (stands, host_waits, takes_back) = (gpu.all_stands(), threads.one_waits(), gpu.memory.takes_back);
+        let (stands, host_waits, takes_back) = (gpu.all_stands(), threads.one_waits(), gpu.takes_back());
         let iterations = threads.iterations;
         Self {
             operations: gpu.operations,

@@ -1,6 +1,7 @@
 //! Blocks that signal and wait while they run, cooperative launches, and who waits for counters.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gpusched::time::Duration;
 use gpusched::workload::{CounterValue, OperationKind, PointAction, SyncPoint, ValueId};
@@ -14,11 +15,10 @@ use super::resources::Free;
 pub(super) struct Memory {
     /// One that is not there is 0.
     counters: BTreeMap<usize, u64>,
-    /// When each was last raised, and lowered.
-    raised: BTreeMap<usize, u64>,
-    lowered: BTreeMap<usize, u64>,
-    /// Whether one was both at one instant.
-    pub(super) takes_back: bool,
+    /// By instant and counter, the values that it has held then, what was written and what was looked for.
+    held: BTreeMap<(u64, usize), Vec<u64>>,
+    written: BTreeMap<(u64, usize), u64>,
+    looks: RefCell<BTreeMap<(u64, usize), BTreeSet<u64>>>,
     /// Heads of streams that wait for a value, in the order in which they began to.
     heads: Vec<usize>,
     /// Waves of blocks that do, likewise.
@@ -51,6 +51,8 @@ impl ReferenceGpu<'_> {
     }
 
     fn is_reached(&self, wanted: CounterValue) -> bool {
+        let place = (self.now, wanted.counter.index());
+        self.memory.looks.borrow_mut().entry(place).or_default().insert(wanted.value);
         self.memory.counters.get(&wanted.counter.index()).copied().unwrap_or(0) >= wanted.value
     }
 
@@ -60,21 +62,29 @@ impl ReferenceGpu<'_> {
     }
 
     fn set(&mut self, counter: usize, to: u64) {
-        let now = self.now;
-        let memory = &mut self.memory;
-        let before = memory.counters.insert(counter, to).unwrap_or(0);
-        if to > before {
-            memory.raised.insert(counter, now);
-        } else if to < before {
-            memory.lowered.insert(counter, now);
-        }
-        let at = |when: &BTreeMap<usize, u64>| when.get(&counter) == Some(&now);
-        memory.takes_back |= at(&memory.raised) && at(&memory.lowered);
+        let before = self.memory.counters.insert(counter, to).unwrap_or(0);
+        self.memory.held.entry((self.now, counter)).or_insert_with(|| vec![before]).push(to);
+    }
+
+    /// Whether a counter was written at an instant at which it was changed otherwise, too, or was lowered as somebody
+    /// looked whether it has a value that it had only before or only after: what then comes of it depends on who was
+    /// first.
+    pub(super) fn takes_back(&self) -> bool {
+        let looks = self.memory.looks.borrow();
+        self.memory.held.iter().any(|(place, held)| {
+            let written = self.memory.written.get(place);
+            let races = written.is_some_and(|to| held[1..].iter().any(|value| value != to));
+            let is_lowered = held.windows(2).any(|two| two[1] < two[0]);
+            let differs =
+                |wanted: &u64| held.iter().any(|value| value < wanted) && held.iter().any(|value| value >= wanted);
+            races || is_lowered && looks.get(place).is_some_and(|all| all.iter().any(differs))
+        })
     }
 
     /// A host or a stream sets a counter.
     pub(super) fn write(&mut self, value: ValueId) {
         let written = self.value(value);
+        self.memory.written.insert((self.now, written.counter.index()), written.value);
         self.set(written.counter.index(), written.value);
     }
 
