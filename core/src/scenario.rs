@@ -35,7 +35,7 @@ pub use model::{Chain, ChainLink, ChainMeasure, Expected, ExpectedKernel, LinkOp
 pub use names::{KernelLaunch, UnknownStream};
 pub use native::NotNative;
 pub use options::{LogUse, ReadOptions, ReadProgress};
-pub use what_if::{WhatIf, WhatIfError};
+pub use what_if::{NewBlockTime, WhatIf, WhatIfError};
 
 impl Scenario {
     /// Reads a scenario file in the native format (it has the key `format`) or the examiner's; `file` is its name in

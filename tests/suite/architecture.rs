@@ -42,7 +42,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5306),
+    ("core/scenario", 5372),
     ("core/run", 2612),
     ("core/hosts", 2006),
     ("core/logs", 2338),
@@ -61,20 +61,20 @@ const ROOMS: [(&str, usize); 48] = [
     ("systems/pictures", 624),
     ("imports/profile", 3656),
     ("imports/amalthea", 3787),
-    ("imports/input", 613),
+    ("imports/input", 626),
     ("imports/tables", 396),
     ("papers/experiments", 5470),
     ("papers/tables", 948),
     ("papers/pictures", 936),
     ("src/explain", 261),
-    ("src/schema", 174),
+    ("src/schema", 177),
     ("src/figures", 2494),
     ("src/prelude", 0),
     ("src/cli", 5696),
 ];
 
 /// Of all rooms.
-const LINES: usize = 92_909;
+const LINES: usize = 92_991;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 557;
+const FILES: usize = 558;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 639;
+const MOST_PUBLIC_ITEMS: usize = 640;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

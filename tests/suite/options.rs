@@ -128,7 +128,10 @@ const fn python_type(kind: &OptionKind) -> &'static str {
         OptionKind::OneOf(..) | OptionKind::Name(_) | OptionKind::Frequency(_) => "str | None",
         OptionKind::Names(_) | OptionKind::Lists(_) => "Sequence[str]",
         OptionKind::File(_) => "_Given | None",
-        OptionKind::TimeOf(_) | OptionKind::TimeAboveZeroOf(_) | OptionKind::DeadlineOf(_) => "Mapping[str, _Time]",
+        OptionKind::TimeOf(_)
+        | OptionKind::BlockTimeOf(_)
+        | OptionKind::TimeAboveZeroOf(_)
+        | OptionKind::DeadlineOf(_) => "Mapping[str, _Time]",
         OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => "Mapping[str, int]",
         OptionKind::NameOf(_) | OptionKind::MaskOf(_) => "Mapping[str, str]",
     }

@@ -2,10 +2,13 @@
 //! longer jobs of one host thread.
 
 mod grid_barrier;
+mod kernels;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
+
+pub use kernels::NewBlockTime;
 
 use super::host_thread::Step;
 use super::model::Scenario;
@@ -27,7 +30,7 @@ pub struct WhatIf {
     /// Kernels and the streams into which all their launches go.
     pub streams: Vec<(String, String)>,
     /// Kernels and how long each of their blocks runs.
-    pub block_times: Vec<(String, Duration)>,
+    pub block_times: Vec<(String, NewBlockTime)>,
     /// Kernels and how many blocks their grids have.
     pub blocks: Vec<(String, u32)>,
     /// Kernels and of how many blocks their clusters are; 1: their blocks come in none.
@@ -112,7 +115,7 @@ fn unknown<'n>(
 
 impl Scenario {
     /// This scenario with changes. Streams of profiles also go by their number alone; kernels by the function's whole
-    /// name or its short one.
+    /// name or its short one, in which `*` stands for any characters.
     ///
     /// # Errors
     /// [`WhatIfError`] for names that do not exist and for what the device does not take.
@@ -192,36 +195,6 @@ impl Scenario {
             let mut spec = StreamSpec::clone(&self.streams()[stream.index()]);
             change(&mut spec);
             self.catalogue.set_stream(stream, spec).map_err(|error| WhatIfError::Refused { option, error })?;
-        }
-        Ok(())
-    }
-
-    /// Which kernels a name means.
-    pub(crate) fn kernels_named(
-        &self,
-        option: CalledOption<'static>,
-        name: &str,
-    ) -> Result<Vec<KernelId>, WhatIfError> {
-        let all = (0..).map(KernelId).zip(self.kernels().iter());
-        let meant = all.filter(|(_, kernel)| *kernel.name == *name || *kernel.title == *name);
-        let meant: Vec<KernelId> = meant.map(|(id, _)| id).collect();
-        if !meant.is_empty() {
-            return Ok(meant);
-        }
-        Err(unknown("kernel", option, name, self.kernels().iter().map(|kernel| &*kernel.title)))
-    }
-
-    fn set_block_time(&mut self, name: &str, time: Duration) -> Result<(), WhatIfError> {
-        const OPTION: CalledOption<'static> = option("set_block_time");
-        for kernel in self.kernels_named(OPTION, name)? {
-            self.block_times.remove(&kernel);
-            let items = self.kernels().get(kernel.index()).and_then(CheckedKernel::work_items);
-            let set = match items {
-                // The time that the file states is that of an item.
-                Some(WorkItems::Loop { items, .. }) => self.set_work_items(kernel, WorkItems::Loop { items, time }),
-                _ => self.catalogue.set_block_time(kernel, BlockTime::fixed(time)),
-            };
-            set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::amalthea::{AmaltheaOptions, Frequency};
 use crate::device::Device;
 use crate::named::named;
 use crate::profile::{GpuProfile, Import, ImportOptions};
-use crate::scenario::{Deadline, ReadOptions, WhatIf};
+use crate::scenario::{Deadline, NewBlockTime, ReadOptions, WhatIf};
 use crate::spelling::option;
 use crate::time::Duration;
 
@@ -107,6 +107,8 @@ pub enum OptionKind {
     File(SetOption<OptionFile>),
     /// Times by name.
     TimeOf(SetByName<Duration>),
+    /// Times of blocks by name: a time, or a share of what they have, as `80%`.
+    BlockTimeOf(SetByName<NewBlockTime>),
     /// Times above zero by name.
     TimeAboveZeroOf(SetByName<Duration>),
     /// Deadlines by name: a time above zero, or `none`.
@@ -127,6 +129,7 @@ impl OptionKind {
         matches!(
             self,
             Self::TimeOf(_)
+                | Self::BlockTimeOf(_)
                 | Self::TimeAboveZeroOf(_)
                 | Self::DeadlineOf(_)
                 | Self::PriorityOf(_)

@@ -2,8 +2,8 @@
 
 use super::OptionGroup::{Models, Profiles, Run, WhatIf};
 use super::OptionKind::{
-    DeadlineOf, File, Flag, Frequency, Lists, MaskOf, Name, NameOf, Names, Number, OneOf, Percents, PriorityOf, SizeOf,
-    Time, TimeAboveZero, TimeAboveZeroOf, TimeOf,
+    BlockTimeOf, DeadlineOf, File, Flag, Frequency, Lists, MaskOf, Name, NameOf, Names, Number, OneOf, Percents,
+    PriorityOf, SizeOf, Time, TimeAboveZero, TimeAboveZeroOf, TimeOf,
 };
 use super::ScenarioOption;
 use crate::amalthea::TickBound;
@@ -132,8 +132,10 @@ options! {
         "Give STREAM the priority P, 0 (lowest) or negative";
     set_stream = "KERNEL=STREAM" like "K1=stream 7": NameOf(|o, name, to| o.changes.streams.push((name, to))),
         "Launch KERNEL into STREAM, wherever it was launched";
-    set_block_time = "KERNEL=TIME" like "K1=250ms": TimeOf(|o, name, time| o.changes.block_times.push((name, time))),
-        "Let each block of KERNEL run for TIME, whatever its file says";
+    set_block_time = "KERNEL=TIME" like "K1=250ms":
+        BlockTimeOf(|o, name, time| o.changes.block_times.push((name, time))),
+        "Let each block of KERNEL run for TIME, whatever its file says, or with 80% for that share of what it says. Here and \
+         below KERNEL may have a * for any characters, and end with [BLOCKSxTHREADS] for one grid of several";
     set_blocks = "KERNEL=N" like "K1=12": SizeOf(|o, name, blocks| o.changes.blocks.push((name, blocks))),
         "Give the grid of KERNEL N blocks; blocks behind the end of its `block_times` take its `duration`";
     set_cluster = "KERNEL=N" like "gemm=8": SizeOf(|o, name, size| {
