@@ -64,7 +64,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("imports/input", 626),
     ("imports/tables", 396),
     ("papers/experiments", 5470),
-    ("papers/tables", 948),
+    ("papers/tables", 994),
     ("papers/pictures", 936),
     ("src/explain", 261),
     ("src/schema", 177),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 92_991;
+const LINES: usize = 93_037;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -203,6 +203,7 @@ fn a_what_if_is_set_beside_the_same_without_it() {
         (&"stream 7".into(), &40_000.into(), &120_000.into())
     );
     let text = stdout(&gpusched(&arguments));
+    assert!(text.starts_with("what if: 120 us instead of 130 us (-10 us, -7.7 %); launches stay where"), "{text}");
     let row = |what: &str| text.lines().find(|line| line.trim_start().starts_with(what)).expect("a row");
     assert!(row("makespan").ends_with("130 us   120 us  -10 us"), "{text}");
     assert!(row("a collective and no other kernel").ends_with("30 us    40 us  +10 us"), "{text}");
@@ -238,7 +239,9 @@ fn two_profiles_are_compared_as_recorded() {
     assert_eq!(report["collectives"], Value::Null, "they state no ranks");
     let piped = gpusched_with(&fs::read_to_string(&first).expect("it is there"), &["compare", "-", &second]);
     let text = stdout(&piped);
-    assert!(text.starts_with("recorded: first standard input, second "), "{text}");
+    let first = "the second profile takes 110 us instead of 130 us (-20 us, -15.4 %); of all kernels f changes most, by \
+                 -20 us\nrecorded: first standard input, second ";
+    assert!(text.starts_with(first), "{text}");
     assert!(text.contains("the profiles do not state that they are of two ranks of one run"), "{text}");
     let refused = gpusched(&["compare", &first, &second, "--set-priority", "7=-1"]);
     assert_eq!(refused.status.code(), Some(2), "nothing is simulated");

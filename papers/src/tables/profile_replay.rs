@@ -95,6 +95,9 @@ impl Report for ProfileReplayDocument<'_> {
         // What was changed is no error.
         let close = self.base.unwrap_or(replay);
         let (alone, overlapped, predicted) = (&close.alone, &close.overlapped, &close.predicted);
+        if let Some(base) = self.base {
+            page.line(&answer(base, replay));
+        }
         if let Some(held_out) = self.held_out {
             page.line(&held_out.verdict(self.kernel_times));
         }
@@ -143,12 +146,6 @@ impl Report for ProfileReplayDocument<'_> {
         }
         if let Some(base) = self.base {
             page.blank();
-            if base.activity == replay.activity {
-                page.line(
-                    "the what-if changes none of these times: either nothing waits for what was changed, nor runs in \
-                     other waves, or kernels keep their durations whatever is changed (the notes say which)",
-                );
-            }
             activity_table(page, &activity_rows(&base.activity, &replay.activity), &of_what_if());
         }
         add_stream_waits(page, &self.summary());
@@ -156,6 +153,44 @@ impl Report for ProfileReplayDocument<'_> {
         let rest = if by_starts { " kernels, whose starts are closer" } else { " kernels, whose durations are closer" };
         page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
     }
+}
+
+/// One time instead of another, and by how much.
+fn instead_of(one_ns: u64, other_ns: u64) -> String {
+    let [one, other] = [one_ns, other_ns].map(Duration::from_ns);
+    let change = i128::from(other_ns) - i128::from(one_ns);
+    let percent = change as f64 * 100.0 / one_ns.max(1) as f64;
+    let share = if percent.abs() < 0.05 { "less than 0.1 %".to_owned() } else { format!("{percent:+.1} %") };
+    if change == 0 {
+        format!("{one} as before")
+    } else {
+        format!("{other} instead of {one} ({}, {share})", signed_difference(change))
+    }
+}
+
+/// What a what-if comes to, or why the profile cannot tell.
+fn answer(base: &ProfileReplay, replay: &ProfileReplay) -> String {
+    let [one, other] = [base, replay].map(|replay| replay.activity.makespan_ns);
+    let changed = instead_of(one, other);
+    if base.activity == replay.activity {
+        return "the what-if changes none of these times: either nothing waits for what was changed, nor runs in other \
+                waves, or kernels keep their durations whatever is changed (the notes say which)"
+            .to_owned();
+    }
+    if !base.has_host_calls {
+        return format!(
+            "what if: {changed}; launches stay where they were recorded, as no host calls are replayed: how much earlier \
+             they could be, this profile cannot tell"
+        );
+    }
+    let off = base.all.p95_start_error_ns;
+    if other != one && other.abs_diff(one) < off {
+        return format!(
+            "what if: {changed}; this profile cannot tell, because the replay itself is off by {}",
+            Duration::from_ns(off)
+        );
+    }
+    format!("what if: {changed}")
 }
 
 /// How close the replay comes to the recording, and so from what difference on a what-if says something; or that starts
@@ -325,6 +360,20 @@ fn change_columns<'k>() -> [Column<&'k KernelChange>; 11] {
     ]
 }
 
+impl ProfileComparison {
+    /// The kernel whose total time changes most, behind the times of the whole.
+    fn most_changed(&self) -> String {
+        let most = self.kernels.iter().max_by_key(|kernel| kernel.change_ns().unsigned_abs());
+        most.filter(|kernel| kernel.change_ns() != 0).map_or_else(String::new, |kernel| {
+            format!(
+                "; of all kernels {} changes most, by {}",
+                short_name(&kernel.name),
+                signed_difference(kernel.change_ns())
+            )
+        })
+    }
+}
+
 /// What both GPUs did in sums, and the kernels, for people those whose total time changes most.
 impl Report for ProfileComparison {
     const IS_INDENTED: bool = true;
@@ -337,6 +386,9 @@ impl Report for ProfileComparison {
 
     fn text(&self, page: &mut Page) {
         let [first, second] = &self.files;
+        let [one, other] = [&self.first, &self.second].map(|activity| activity.makespan_ns);
+        let takes = if one == other { "as long".to_owned() } else { instead_of(one, other) };
+        page.line(&format!("the second profile takes {takes}{}", self.most_changed()));
         page.line(&format!("recorded: first {first}, second {second}"));
         activity_table(page, &activity_rows(&self.first, &self.second), &of_profiles());
         page.blank();
