@@ -67,6 +67,9 @@ pub struct Import {
 /// What profiles do not tell, and verdicts on them rest on.
 const ESTIMATED: &str = "block times as estimated from the profile";
 
+/// Public profiles have launch latencies of 3 to 40 us; those of which much more is made up have other causes.
+const LONGEST_USUAL_LATENCY_NS: u64 = 100_000;
+
 impl GpuProfile {
     /// Makes a scenario of what one GPU ran.
     ///
@@ -296,11 +299,23 @@ impl GpuProfile {
         taken: &[u32],
         builder: &mut ScenarioBuilder<'_>,
     ) {
-        if let Some(LaunchLatency { latency_ns, launches }) = latency {
-            let latency = Duration::from_ns(latency_ns);
+        if let Some(LaunchLatency { latency_ns, upper_ns, launches, idle }) = latency {
+            let [latency, upper] = [latency_ns, upper_ns].map(Duration::from_ns);
+            let over = if idle == launches {
+                format!("{} onto an idle GPU", counted(launches, "launch"))
+            } else {
+                let operations = counted(idle, "operation");
+                format!("{}, as it is more over the {operations} that found the GPU idle", counted(launches, "kernel"))
+            };
+            let is_slow = latency_ns > LONGEST_USUAL_LATENCY_NS;
             builder.note(format!(
-                "launch latency {latency}: the lower quartile from call to start over {} onto an idle GPU",
-                counted(launches, "launch")
+                "launch latency {latency} (upper quartile {upper}): the lower quartile from call to start over {over}{}",
+                if is_slow {
+                    "; launches usually take 3 to 40 us, so that code may have been loaded in it, or pages of managed \
+                     memory moved"
+                } else {
+                    ""
+                }
             ));
         }
         if let Some(KernelGap { gap_ns, kernels, scattered }) = gap {

@@ -11,8 +11,12 @@ use crate::statistics::nearest_rank;
 pub(crate) struct LaunchLatency {
     /// Time from the beginning of the call to the start on the GPU \[ns\].
     pub latency_ns: u64,
-    /// Launches that found the GPU idle, of which it is the lower quartile.
+    /// The upper quartile over the same launches \[ns\].
+    pub upper_ns: u64,
+    /// Launches of which it is the lower quartile.
     pub launches: usize,
+    /// How many of them found the GPU idle: all, or too few, so that all launches count that might have waited.
+    pub idle: usize,
 }
 
 /// The gap between the kernels of one stream (L2).
@@ -105,22 +109,31 @@ impl GpuProfile {
     }
 
     /// The launch latency of a GPU: the lower quartile over all operations whose call began when everything before it
-    /// had ended; first launches load code, which takes much longer. `None` if there is no such operation.
+    /// had ended; first launches load code, which takes much longer. Others can only have waited longer: where their
+    /// lower quartile is less, those that found the GPU idle were first ones, and it stands for them. `None` if no
+    /// operation found the GPU idle.
     pub(crate) fn launch_latency(&self, gpu: u32) -> Option<LaunchLatency> {
         let mut latest_end = 0;
-        let mut latencies = Vec::new();
+        let (mut onto_idle, mut all) = (Vec::new(), Vec::new());
         for operation in self.operations.iter().filter(|operation| self.gpu_of(operation.stream) == gpu) {
             if let Some(called) = self.called_at(operation)
-                && called >= latest_end
                 && called <= operation.start_ns
             {
-                latencies.push(operation.start_ns - called);
+                let latency = operation.start_ns - called;
+                onto_idle.extend((called >= latest_end).then_some(latency));
+                // A call that copies may move data for long before it submits anything.
+                all.extend(operation.kernel().map(|_| latency));
             }
             latest_end = latest_end.max(operation.end_ns());
         }
-        latencies.sort_unstable();
-        let latency_ns = nearest_rank(&latencies, 25)?;
-        Some(LaunchLatency { latency_ns, launches: latencies.len() })
+        let idle = onto_idle.len();
+        let of = |mut latencies: Vec<u64>| {
+            latencies.sort_unstable();
+            let [latency_ns, upper_ns] = [25, 75].map(|percent| nearest_rank(&latencies, percent));
+            Some(LaunchLatency { latency_ns: latency_ns?, upper_ns: upper_ns?, launches: latencies.len(), idle })
+        };
+        let (onto_idle, all) = (of(onto_idle)?, of(all));
+        Some(all.filter(|all| all.latency_ns < onto_idle.latency_ns).unwrap_or(onto_idle))
     }
 
     /// The kernel gap of a GPU: the mean of the middle half over all kernels whose launch had reached the GPU when the

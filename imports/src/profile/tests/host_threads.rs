@@ -305,3 +305,23 @@ fn an_operation_that_an_idle_gpu_did_not_run_is_held_as_long_by_what_is_not_in_t
         assert!(!free.submitted.concat().contains(&UNSEEN), "{:?}", free.submitted);
     }
 }
+
+#[test]
+fn a_first_launch_that_alone_found_the_gpu_idle_is_not_the_launch_latency() {
+    // It loads code for 20 us; while it runs, others are launched into another stream and begin at once.
+    let first = [call("cudaLaunchKernel", 0, 21, 1), kernel("23", "900", 7, 1)];
+    let others = [(100, "107.5"), (200, "208"), (300, "310.2")].into_iter().zip(2..);
+    let others = others.flat_map(|((at, start), id)| [call("cudaLaunchKernel", at, 5, id), kernel(start, "10", 8, id)]);
+    let said = |events: &[String]| {
+        let notes = import(events, Launches::Host, &ReadOptions::default()).scenario.notes;
+        notes.into_iter().find(|note| note.starts_with("launch latency")).expect("it is told")
+    };
+    let events: Vec<String> = first.iter().cloned().chain(others).collect();
+    assert_eq!(
+        said(&events),
+        "launch latency 7.5 us (upper quartile 10.2 us): the lower quartile from call to start over 4 kernels, as it is \
+         more over the 1 operation that found the GPU idle"
+    );
+    let slow = said(&[call("cudaLaunchKernel", 0, 4_000, 1), kernel("4390", "900", 7, 1)]);
+    assert!(slow.contains("over 1 launch onto an idle GPU; launches usually take 3 to 40 us"), "{slow}");
+}
