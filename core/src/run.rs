@@ -4,6 +4,7 @@ mod chains;
 mod critical_path;
 mod jobs;
 mod notes;
+mod overlap;
 mod responses;
 mod stands;
 mod standstill;
@@ -24,6 +25,7 @@ pub(crate) use chains::{ChainTimes, LongestWay, goes_on};
 pub use critical_path::{CriticalPath, OnPath, PathEnd, PathPart};
 pub(crate) use jobs::JobWindow;
 pub use jobs::{Backlog, DeadlineOutcome, Job, Jobs};
+pub use overlap::{Meanwhile, Overlap, OverlapPart, StreamPair};
 #[doc(hidden)]
 pub use responses::DueJobs;
 pub use responses::Responses;

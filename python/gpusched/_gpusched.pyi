@@ -152,6 +152,7 @@ class Run:
         rules: bool = False,
         blame: bool = False,
         critical_path: str | None = None,
+        overlap: str | None = None,
         states: Sequence[str | int] = ...,
     ) -> str: ...
     def to_csv(self, *, blocks: bool = False) -> str: ...

@@ -339,15 +339,21 @@ class Run(_Answer["_gpusched.Run"]):
         rules: bool = False,
         blame: bool = False,
         critical_path: str | None = None,
+        overlap: str | None = None,
         states: Sequence[str | int] = (),
     ) -> str:
         """The bytes of ``gpusched simulate --format json``, as text; options as ``--blocks`` and so on.
 
-        ``critical_path`` is the name of a stream or host, or ``""`` for the whole run; ``states`` are times, as in
-        ``--state-at``.
+        ``critical_path`` is the name of a stream or host, or ``""`` for the whole run; ``overlap`` is two streams,
+        ``"A,B"``, or ``""`` for all; ``states`` are times, as in ``--state-at``.
         """
         return self._raw.to_json(
-            blocks=blocks, rules=rules, blame=blame, critical_path=critical_path, states=list(states)
+            blocks=blocks,
+            rules=rules,
+            blame=blame,
+            critical_path=critical_path,
+            overlap=overlap,
+            states=list(states),
         )
 
     def to_csv(self, *, blocks: bool = False) -> str:

@@ -10,7 +10,7 @@ use gpusched::formats::{TableStyle, csv_of, frames_of, text_of};
 use gpusched::hosts::least_work;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
-use gpusched::run::{CriticalPath, State, Summary};
+use gpusched::run::{CriticalPath, Overlap, State, Summary};
 use gpusched::tables::SimulationReport;
 use gpusched::time::Instant;
 use gpusched::words::did_you_mean;
@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// The bytes of `gpusched simulate --format json`.
-    #[pyo3(signature = (*, blocks = false, rules = false, blame = false, critical_path = None, states = Vec::new()))]
+    #[pyo3(signature = (*, blocks = false, rules = false, blame = false, critical_path = None, overlap = None, states = Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "Python's list is taken as a whole")]
     fn to_json(
         &self,
@@ -95,6 +95,7 @@ impl Run {
         rules: bool,
         blame: bool,
         critical_path: Option<String>,
+        overlap: Option<String>,
         states: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let states: Vec<Instant> = states.iter().map(|at| Ok(Instant::ZERO + time(at)?)).collect::<PyResult<_>>()?;
@@ -111,7 +112,10 @@ impl Run {
             let path = critical_path.map(named).transpose()?;
             let all = SimulationReport::of(summary);
             let critical_path = path.as_ref();
-            json(&SimulationReport { blocks, rules, blame, critical_path, states: &states, ..all })
+            let overlap = overlap.map(|names| Overlap::of(&summary, &names)).transpose();
+            let overlap = overlap.map_err(|error| Failure::Argument(error.to_string()))?;
+            let overlap = overlap.as_ref();
+            json(&SimulationReport { blocks, rules, blame, critical_path, overlap, states: &states, ..all })
         })
     }
 

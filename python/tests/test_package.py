@@ -382,3 +382,11 @@ def test_the_critical_path_of_a_job_is_that_of_the_command_and_needs_a_name_that
     assert json.loads(run.to_json(critical_path=""))["critical_path"][-1]["to_ns"] == 33_000_000
     with pytest.raises(ValueError, match='is called "camra" \\(did you mean "camera"\\?\\)'):
         run.to_json(critical_path="camra")
+
+
+def test_what_streams_do_while_others_run_is_that_of_the_command():
+    run = gpusched.simulate("scenarios/deadlines/camera-and-lidar.json")
+    rows = json.loads(run.to_json(overlap="camera,lidar"))["overlap"]
+    assert {row["running"] for row in rows} == {"camera", "lidar"}
+    with pytest.raises(ValueError, match='overlap.*no stream is called "radar"'):
+        run.to_json(overlap="radar,lidar")

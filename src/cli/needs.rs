@@ -181,7 +181,7 @@ const TABLE: &[Need] = &[
         Needs::Read(RUNS),
     ),
     need(&["simulate"], &["blocks"], Needs::Format(&["json", "jsonl", "csv", "arrow"])),
-    need(&["simulate"], &["rules", "state_at", "blame", "critical_path"], TEXT_AND_JSON),
+    need(&["simulate"], &["rules", "state_at", "blame", "critical_path", "overlap"], TEXT_AND_JSON),
     need(&["simulate"], &["own_waits"], Needs::Format(&["table", "markdown"])),
     need(&["analyze"], &["processors", "precedence"], Needs::Input(&[Kind::Jobs])),
     need(

@@ -11,7 +11,7 @@ use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, AnyRun, HeldAtMost, LongRun, least_work};
 use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{CriticalPath, Difference, Summary};
+use gpusched::run::{CriticalPath, Difference, Overlap, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
 use gpusched::tables::{BlameTables, ExaminerLog, SimulationReport};
 use gpusched::time::{Duration, Instant};
@@ -35,6 +35,9 @@ const FIGURE: &str = "--figure";
 
 /// Of a run without a record, so many logs are written at once at most: each is an open file.
 const MOST_LOGS: usize = 64;
+
+/// Who made whom wait, what took the time, and why streams did not run side by side.
+type Waits = (OnceCell<BlameTables>, Option<CriticalPath>, Option<Overlap>);
 
 /// A record of so many bytes is told of before it is made.
 const MUCH_MEMORY: u64 = 256 << 20;
@@ -93,6 +96,11 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
     critical_path: Option<Option<String>>,
+    /// Say why streams do not run side by side: what each did while another one ran, of the two streams A and B, of A and
+    /// each other one, or of all (table and JSON)
+    #[arg(long, value_name = "A,B", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
+    overlap: Option<Option<String>>,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule
     #[arg(long, value_name = "FILE")]
@@ -206,6 +214,7 @@ impl Simulate {
             ("--rules", self.rules),
             ("--blame", self.blame),
             ("--critical-path", self.critical_path.is_some()),
+            ("--overlap", self.overlap.is_some()),
             ("--state-at", !self.state_at.is_empty()),
             ("--check of what is expected", self.check && scenario.expected.is_some()),
             ("what chains take", !scenario.chains.is_empty()),
@@ -241,7 +250,7 @@ impl Simulate {
         let is_cut = told.ended() == Ended::Cut;
         let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(told))?.transpose()? };
         ending::stop_working()?;
-        let Some((blame, path)) = waits else {
+        let Some((blame, path, overlap)) = waits else {
             if !is_cut {
                 part.note("what waited for what was not found out before that");
             }
@@ -275,7 +284,7 @@ impl Simulate {
         let states = self.states();
         if !self.is_written(run, part) {
             let report = self.report(told, &states, &blame);
-            part.print(&SimulationReport { critical_path: path.as_ref(), ..report }, out)?;
+            part.print(&SimulationReport { critical_path: path.as_ref(), overlap: overlap.as_ref(), ..report }, out)?;
         }
         if !self.check {
             return Ok(Answer::Done);
@@ -334,18 +343,20 @@ impl Simulate {
     }
 
     /// Who made whom wait, and what took the time, as far as it is asked for.
-    fn waits(&self, run: AnyRun<'_>) -> anyhow::Result<(OnceCell<BlameTables>, Option<CriticalPath>)> {
+    fn waits(&self, run: AnyRun<'_>) -> anyhow::Result<Waits> {
         let blame = OnceCell::new();
-        let Some(summary) = run.record() else { return Ok((blame, None)) };
+        let Some(summary) = run.record() else { return Ok((blame, None, None)) };
         if self.blame || self.blame_figure.is_some() {
             progress::begin("summing up waits", Unit::None, None);
             blame.get_or_init(|| BlameTables::new(&summary));
         }
-        let Some(name) = &self.critical_path else { return Ok((blame, None)) };
+        let overlap = self.overlap.as_ref().map(|names| Overlap::of(&summary, names.as_deref().unwrap_or_default()));
+        let overlap = overlap.transpose()?;
+        let Some(name) = &self.critical_path else { return Ok((blame, None, overlap)) };
         progress::begin("following the critical path", Unit::None, None);
         let path = CriticalPath::named(&summary, name.as_deref().unwrap_or_default()).context("--critical-path")?;
         let path = path.context("--critical-path: nothing of what is asked for has ended in this run")?;
-        Ok((blame, Some(path)))
+        Ok((blame, Some(path), overlap))
     }
 
     fn states(&self) -> Vec<Instant> {

@@ -43,7 +43,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/statistics", 168),
     ("core/draw", 1591),
     ("core/scenario", 5372),
-    ("core/run", 2612),
+    ("core/run", 2773),
     ("core/hosts", 2006),
     ("core/logs", 2338),
     ("core/audit", 4166),
@@ -51,7 +51,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
-    ("core/tables", 3040),
+    ("core/tables", 3181),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 177),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5696),
+    ("src/cli", 5703),
 ];
 
 /// Of all rooms.
-const LINES: usize = 93_058;
+const LINES: usize = 93_367;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 558;
+const FILES: usize = 560;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 640;
+const MOST_PUBLIC_ITEMS: usize = 644;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

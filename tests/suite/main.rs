@@ -92,6 +92,7 @@ mod open_world;
 mod option_sets;
 mod options;
 mod outputs;
+mod overlap;
 mod own_hosts;
 mod own_logs;
 mod page_browser;

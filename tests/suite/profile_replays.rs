@@ -239,9 +239,9 @@ fn two_profiles_are_compared_as_recorded() {
     assert_eq!(report["collectives"], Value::Null, "they state no ranks");
     let piped = gpusched_with(&fs::read_to_string(&first).expect("it is there"), &["compare", "-", &second]);
     let text = stdout(&piped);
-    let first = "the second profile takes 110 us instead of 130 us (-20 us, -15.4 %); of all kernels f changes most, by \
+    let answer = "the second profile takes 110 us instead of 130 us (-20 us, -15.4 %); of all kernels f changes most, by \
                  -20 us\nrecorded: first standard input, second ";
-    assert!(text.starts_with(first), "{text}");
+    assert!(text.starts_with(answer), "{text}");
     assert!(text.contains("the profiles do not state that they are of two ranks of one run"), "{text}");
     let refused = gpusched(&["compare", &first, &second, "--set-priority", "7=-1"]);
     assert_eq!(refused.status.code(), Some(2), "nothing is simulated");

@@ -165,7 +165,8 @@ impl Scenario {
         launches.into_iter().try_for_each(check).map_err(|error| WhatIfError::Refused { option, error })
     }
 
-    fn stream_named(&self, option: CalledOption<'static>, name: &str) -> Result<StreamId, WhatIfError> {
+    /// The stream of a name, or of a number alone.
+    pub(crate) fn stream_named(&self, option: CalledOption<'static>, name: &str) -> Result<StreamId, WhatIfError> {
         let streams = || (0..).map(StreamId).zip(self.streams());
         let exact = streams().find(|(_, stream)| *stream.name == *name);
         let by_number = || streams().find(|(_, stream)| is_stream_meant(&stream.name, name));

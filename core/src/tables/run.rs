@@ -4,6 +4,7 @@ pub(super) mod answers;
 pub(super) mod blame;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
+mod overlap;
 pub(super) mod residents;
 mod rows;
 
@@ -19,7 +20,7 @@ use crate::formats::{
 };
 use crate::hosts::{AnyRun, Need};
 use crate::proven::OrMost;
-use crate::run::{CriticalPath, Responses, Standstill, State, rule_log};
+use crate::run::{CriticalPath, Overlap, Responses, Standstill, State, rule_log};
 use crate::spelling::formats;
 use crate::time::Instant;
 use answers::{
@@ -28,6 +29,8 @@ use answers::{
 };
 use blame::{BlameTables, add_blame, blame_columns};
 pub use rows::simulate_to_rows;
+
+use overlap::{add_overlap, overlap_columns, overlap_rows};
 
 use kernels::{KernelRow, block_columns, copy_columns, kernel_columns, response_columns, turn_columns};
 
@@ -49,6 +52,8 @@ pub struct SimulationReport<'a> {
     pub own_waits: bool,
     /// What took the time of the run, or of a job, if that is asked for (`critical_path`); needs the record.
     pub critical_path: Option<&'a CriticalPath>,
+    /// Why streams do not run side by side, if that is asked for (`overlap`); needs the record.
+    pub overlap: Option<&'a Overlap>,
     /// Instants whose state is asked for; needs the record.
     pub states: &'a [Instant],
 }
@@ -61,7 +66,8 @@ impl<'a> SimulationReport<'a> {
     /// What is told of every run.
     pub fn of(run: impl Into<AnyRun<'a>>) -> Self {
         let run = run.into();
-        Self { run, blocks: false, rules: false, blame: None, own_waits: false, critical_path: None, states: &[] }
+        let (blocks, rules, own_waits) = (false, false, false);
+        Self { run, blocks, rules, blame: None, own_waits, critical_path: None, overlap: None, states: &[] }
     }
 
     fn blame_tables(&self) -> Option<&'a BlameTables> {
@@ -70,7 +76,8 @@ impl<'a> SimulationReport<'a> {
 
     /// Kernel launches, and copies, that people see at most.
     fn most_rows(&self) -> usize {
-        let is_asked = self.blame.is_some() || self.critical_path.is_some() || !self.states.is_empty();
+        let is_asked =
+            self.blame.is_some() || self.critical_path.is_some() || self.overlap.is_some() || !self.states.is_empty();
         if is_asked { MOST_BEFORE_AN_ANSWER } else { MAX_ROWS }
     }
 
@@ -165,6 +172,9 @@ impl Report for SimulationReport<'_> {
             if let Some(path) = self.critical_path {
                 to.rows("critical_path", &part_columns(), part_rows(summary, path))?;
             }
+            if let Some(overlap) = self.overlap {
+                to.rows("overlap", &overlap_columns(), overlap_rows(summary, overlap))?;
+            }
         } else {
             to.list("states", [(); 0])?;
         }
@@ -190,6 +200,10 @@ impl Report for SimulationReport<'_> {
     }
 
     fn text(&self, page: &mut Page) {
+        if let (Some(overlap), Some(summary)) = (self.overlap, &self.run.record()) {
+            add_overlap(page, summary, overlap);
+            page.blank();
+        }
         let mut words = RuleWords::default();
         self.add_operations(page, &mut words);
         let Some(summary) = &self.run.record() else { return };

@@ -103,15 +103,12 @@ impl Scenario {
                 }
             }
             let Some(stated) = self.kernels().get(kernel.index()) else { continue };
-            let set = match stated.work_items() {
-                // The time that the file states is that of an item.
-                Some(WorkItems::Loop { items, time }) => {
-                    self.set_work_items(kernel, WorkItems::Loop { items, time: new.of(time) })
-                }
-                _ => {
-                    let BlockTime { best, worst } = stated.duration;
-                    self.catalogue.set_block_time(kernel, BlockTime { best: new.of(best), worst: new.of(worst) })
-                }
+            // The time that a file states of a loop over work items is that of an item.
+            let set = if let Some(WorkItems::Loop { items, time }) = stated.work_items() {
+                self.set_work_items(kernel, WorkItems::Loop { items, time: new.of(time) })
+            } else {
+                let BlockTime { best, worst } = stated.duration;
+                self.catalogue.set_block_time(kernel, BlockTime { best: new.of(best), worst: new.of(worst) })
             };
             set.map_err(|error| WhatIfError::Refused { option: OPTION, error })?;
         }
