@@ -96,8 +96,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
     critical_path: Option<Option<String>>,
-    /// Say why streams do not run side by side: what each did while another one ran, of the two streams A and B, of A and
-    /// each other one, or of all (table and JSON)
+    /// Say why streams do not run side by side: what each did while another one ran, of the two streams A and B, of A
+    /// and each other one, or of all (table and JSON)
     #[arg(long, value_name = "A,B", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
     overlap: Option<Option<String>>,

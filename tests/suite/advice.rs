@@ -76,6 +76,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("logs/", &["audit", "replay-log", "convert"]),
     ("profile/device.rs", PROFILE),
     ("profile/rescale.rs", IMPORT),
+    ("run/overlap.rs", &["simulate"]),
     ("scenario/", SCENARIO),
     // Asked for by --logs alone.
     ("scenario/examiner/reading.rs", &["simulate"]),

@@ -114,7 +114,7 @@ fn every_message_that_is_explained_is_one() {
 }
 
 /// Titles of columns that mean what they say to everybody, or whose table says what they are.
-const PLAIN: [&str; 50] = [
+const PLAIN: [&str; 55] = [
     "",
     "+-",
     "SMs at most",
@@ -131,6 +131,7 @@ const PLAIN: [&str; 50] = [
     "cycles",
     "definition",
     "device",
+    "does so",
     "end",
     "energy",
     "equal",
@@ -138,6 +139,7 @@ const PLAIN: [&str; 50] = [
     "family",
     "file",
     "first elsewhere",
+    "for",
     "frequency",
     "from",
     "gpu-evr against",
@@ -157,12 +159,15 @@ const PLAIN: [&str; 50] = [
     "question",
     "scheduler",
     "task",
+    "this",
     "to take it",
     "total time",
     "type",
     "upper",
     "value",
     "what",
+    "what would help",
+    "while this runs",
     "why",
     "why not",
 ];

@@ -155,8 +155,11 @@ fn timeline(summary: &Summary<'_>, stream: StreamId, ran: &[(Instant, Instant)])
     let mut at = Instant::ZERO;
     for &(from, to) in ran.iter().chain(&[(trace.end(), trace.end())]) {
         while at < from {
+            count_turn();
             // One that is over, or during which it ran, is passed; of several the first holds the others.
-            while waits.next_if(|wait| wait.1 <= at).is_some() {}
+            while waits.next_if(|wait| wait.1 <= at).is_some() {
+                count_turn();
+            }
             let next = match waits.peek() {
                 Some(&(since, until, rule)) if since <= at => (until.min(from), Meanwhile::Waited(rule)),
                 next => {
@@ -185,6 +188,7 @@ fn pair(one: &(StreamId, Timeline), other: &(StreamId, Timeline)) -> StreamPair 
     let (mut left, mut right) = (one.1.iter().peekable(), other.1.iter().peekable());
     // Both go from the beginning of the run to its end.
     while let (Some(&&(from, to, here)), Some(&&(other_from, other_to, there))) = (left.peek(), right.peek()) {
+        count_turn();
         let until = to.min(other_to);
         let time = until.since(from.max(other_from));
         if here == Meanwhile::Ran {
