@@ -88,12 +88,14 @@ fn a_profile_is_rescaled_for_another_device_by_what_limits_its_kernels() {
         import.map(|import| import.scenario.kernels()[0].duration.worst.as_ns()).map_err(|error| error.to_string())
     };
     assert_eq!(block_ns(&text, "h100", Rescale::None), Ok(50_000));
-    // 100 us * 1555 / 3350 GB/s are 46,418 ns.
-    assert_eq!(block_ns(&text, "h100", Rescale::Memory), Ok(23_209));
-    // 100 us * (1410 MHz * 64) / (1980 MHz * 128) are 35,607 ns.
-    assert_eq!(block_ns(&text, "h100", Rescale::Compute), Ok(17_804));
-    // An H20 has 78 SMs, of which one gets six blocks in three waves: 53,410 ns.
-    assert_eq!(block_ns(&text, "h20", Rescale::Compute), Ok(17_803));
+    // 2 us stay; 98 us * 1555 / 3350 GB/s are 45,490 ns.
+    assert_eq!(block_ns(&text, "h100", Rescale::Memory), Ok(23_745));
+    // 98 us * (1410 MHz * 64) / (1980 MHz * 128) are 34,894 ns.
+    assert_eq!(block_ns(&text, "h100", Rescale::Compute), Ok(18_447));
+    // An H20 has 78 SMs, of which one gets six blocks in three waves: 52,341 ns and 2 us.
+    assert_eq!(block_ns(&text, "h20", Rescale::Compute), Ok(18_114));
+    let shortest = text.replace(r#""dur": 100"#, r#""dur": 2"#);
+    assert_eq!(block_ns(&shortest, "h100", Rescale::Memory), Ok(1_000), "a launch and no more takes as long");
     assert_eq!(block_ns(&text, "a100-40gb", Rescale::Memory), Ok(50_000), "the recorded one");
     // A collective takes 100 us in however many waves: three on an H20.
     let collective = text.replace("void f<float>", "ncclKernel_AllReduce");
@@ -104,8 +106,8 @@ fn a_profile_is_rescaled_for_another_device_by_what_limits_its_kernels() {
     let named = |name: &str| text.replace("void f<float>(int)", name);
     assert_eq!(block_ns(&text, "h100", Rescale::ByName), Ok(50_000));
     let elementwise = named("void at::native::vectorized_elementwise_kernel<4, gemm>(int)");
-    assert_eq!(block_ns(&elementwise, "h100", Rescale::ByName), Ok(23_209));
-    assert_eq!(block_ns(&named("ampere_sgemm_128x64_nn"), "h100", Rescale::ByName), Ok(17_804));
+    assert_eq!(block_ns(&elementwise, "h100", Rescale::ByName), Ok(23_745));
+    assert_eq!(block_ns(&named("ampere_sgemm_128x64_nn"), "h100", Rescale::ByName), Ok(18_447));
     let tensor_cores = named("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(int)");
     assert_eq!(block_ns(&tensor_cores, "h100", Rescale::ByName), Ok(50_000));
     // One block less than an H100 has SMs: one wave on both.
