@@ -129,9 +129,26 @@ impl Input {
     /// # Errors
     /// [`InputError`] for damaged profiles and what is no text. Scenario files and models are not looked into.
     pub fn of(file: &str, bytes: Vec<u8>) -> Result<Self, InputError> {
+        Self::with(file, bytes, GpuProfile::read)
+    }
+
+    /// The same, where of profiles nothing is asked but what was recorded.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    #[doc(hidden)]
+    pub fn as_recorded(file: &str, bytes: Vec<u8>) -> Result<Self, InputError> {
+        Self::with(file, bytes, GpuProfile::read_as_recorded)
+    }
+
+    fn with(
+        file: &str,
+        bytes: Vec<u8>,
+        read: fn(&str, &[u8]) -> Result<GpuProfile, GpuProfileError>,
+    ) -> Result<Self, InputError> {
         let content = uncompressed(file, Cow::Owned(bytes))?;
         if ProfileFormat::of(&content).is_some() {
-            return Ok(Self::Profile(GpuProfile::read(file, &content)?));
+            return Ok(Self::Profile(read(file, &content)?));
         }
         let head = &content[..content.len().min(HEAD_BYTES)];
         let is_measured = |what| Err(InputError::Measured { file: file.to_owned(), what });

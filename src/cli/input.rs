@@ -21,6 +21,12 @@ pub(crate) fn scenario(path: &Path) -> anyhow::Result<Input> {
     Ok(Input::of(&file, bytes)?)
 }
 
+/// The same, where of profiles nothing is asked but what was recorded.
+pub(crate) fn as_recorded(path: &Path) -> anyhow::Result<Input> {
+    let (file, bytes) = read_whole(path)?;
+    Ok(Input::as_recorded(&file, bytes)?)
+}
+
 /// The text of a file, or of standard input for `-`, and the name by which errors mention it.
 pub(crate) fn read(path: &Path) -> anyhow::Result<(String, String)> {
     let (file, bytes) = read_whole(path)?;

@@ -176,7 +176,7 @@ fn profile(path: &Path) -> anyhow::Result<Option<GpuProfile>> {
     if path != Path::new("-") && !path.is_file() {
         return Ok(None);
     }
-    match input::scenario(path) {
+    match input::as_recorded(path) {
         Ok(Input::Profile(profile)) => Ok(Some(profile)),
         Err(error) if matches!(error.downcast_ref(), Some(InputError::Profile(_))) => Err(error),
         // What else is wrong is told where it is read as a scenario.

@@ -353,6 +353,9 @@ fn bad_profiles_are_refused_with_a_reason() {
          "args": {"correlation": 1}},
         {"ph": "X", "cat": "kernel", "name": "f", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": {"device": 0}}]}"#;
     bad("amd.json", amd, "AMD");
+    let file = folder.join("amd.json").display().to_string();
+    let recorded = json(&["compare", &file, &file, "--format", "json"]);
+    assert_eq!(recorded["kernels"][0]["first_ns"], 1_000, "sums need no shapes");
     let unknown =
         fs::read_to_string(KINETO).expect("it is there").replace("\"computeMajor\": 8", "\"computeMajor\": 99");
     bad("capability.json", &unknown, "compute capability 99.0");

@@ -23,6 +23,8 @@ type StreamKey = (u64, u32, u32, i64);
 pub(super) struct ProfileBuilder<'a> {
     /// What is known of it so far, without what needs the whole: operations, calls and waits.
     pub(super) profile: GpuProfile,
+    /// Whether kernels are kept that state no shape, as of one block.
+    pub(super) keeps_bare_kernels: bool,
     /// By the name as the file has it, so that long names are decoded once.
     function_of: FxHashMap<&'a str, u32>,
     stream_of: FxHashMap<StreamKey, u32>,
@@ -64,10 +66,12 @@ impl<'a> ProfileBuilder<'a> {
             other: None,
             channels: 0,
             rank: None,
+            lacks_shapes: None,
             left_out: BTreeMap::new(),
         };
         Self {
             profile,
+            keeps_bare_kernels: false,
             function_of: FxHashMap::default(),
             stream_of: FxHashMap::default(),
             thread_of: FxHashMap::default(),

@@ -68,6 +68,20 @@ impl GpuProfile {
     /// # Errors
     /// [`GpuProfileError`] if it is cut off or damaged, comes from a GPU that is not NVIDIA's, or holds no kernels.
     pub fn read(file: &str, content: &[u8]) -> Result<Self, GpuProfileError> {
+        let mut profile = Self::read_as_recorded(file, content)?;
+        match profile.lacks_shapes.take() {
+            Some(why) => Err(GpuProfileError::new(file, why)
+                .with_help("gpusched compare sets two such profiles side by side, as recorded")),
+            None => Ok(profile),
+        }
+    }
+
+    /// The same, also of a GPU that is not NVIDIA's: for sums of what was recorded, and for nothing else.
+    ///
+    /// # Errors
+    /// [`GpuProfileError`] if it is cut off or damaged, or holds no kernels.
+    #[doc(hidden)]
+    pub fn read_as_recorded(file: &str, content: &[u8]) -> Result<Self, GpuProfileError> {
         let content = without_byte_order_mark(content);
         match ProfileFormat::of(content) {
             Some(ProfileFormat::Kineto) => kineto::read(file, content),

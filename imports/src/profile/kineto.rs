@@ -31,17 +31,15 @@ pub(super) fn is_likely(content: &[u8]) -> bool {
 
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let mut builder = ProfileBuilder::new(file, ProfileFormat::Kineto);
-    let mut json = serde_json::Deserializer::from_slice(content);
-    let result = json.deserialize_any(TraceFile(&mut builder)).and_then(|()| json.end());
-    result.map_err(|error| broken(file, &error))?;
+    events(content, &mut builder)?;
     let (strange, hip) = (builder.left_out(NOT_NVIDIA), builder.left_out(HIP_CALLS));
     if strange > 0 && hip > 0 {
-        return Err(GpuProfileError::new(
-            file,
-            format!(
-                "this is a profile of an AMD GPU ({hip} calls of HIP): its kernels ({strange}) state neither registers nor \
-                 shared memory, without which nothing can be said of how many blocks an SM holds"
-            ),
+        builder = ProfileBuilder::new(file, ProfileFormat::Kineto);
+        builder.keeps_bare_kernels = true;
+        events(content, &mut builder)?;
+        builder.profile.lacks_shapes = Some(format!(
+            "this is a profile of an AMD GPU ({hip} calls of HIP): its kernels ({strange}) state neither registers nor \
+             shared memory, without which nothing can be said of how many blocks an SM holds"
         ));
     }
     // CUPTI numbers the legacy default stream 7.
@@ -49,6 +47,12 @@ pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileE
         stream.is_null = stream.number == 7;
     }
     builder.finish()
+}
+
+fn events<'a>(content: &'a [u8], builder: &mut ProfileBuilder<'a>) -> Result<(), GpuProfileError> {
+    let mut json = serde_json::Deserializer::from_slice(content);
+    let result = json.deserialize_any(TraceFile(builder)).and_then(|()| json.end());
+    result.map_err(|error| broken(&builder.profile.file, &error))
 }
 
 fn broken(file: &str, error: &serde_json::Error) -> GpuProfileError {

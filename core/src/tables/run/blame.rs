@@ -178,7 +178,11 @@ pub fn add_stream_waits(page: &mut Page, summary: &Summary<'_>) {
     page.blank();
     let rows = stream_waits(summary);
     if rows.is_empty() {
-        return page.line("who delayed whom, as simulated: no stream waited for work of another");
+        return page.line(&format!(
+            "who delayed whom, as simulated: no stream waited for work of another; why they do not run side by side, \
+             gpusched simulate says with {}",
+            option("overlap")
+        ));
     }
     page.line("who delayed whom, as simulated: for how long a stream could not go on for work of another");
     let mut words = RuleWords::default();

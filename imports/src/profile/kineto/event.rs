@@ -80,7 +80,14 @@ impl<'a> Event<'a> {
             Some((grid, block, registers, whole_u32(arguments.shared_memory)?, self.name?))
         };
         let Some((grid, block, registers_per_thread, shared_memory_bytes, name)) = stated() else {
-            return builder.leave_out(NOT_NVIDIA);
+            let Some(name) = self.name.filter(|_| builder.keeps_bare_kernels) else {
+                return builder.leave_out(NOT_NVIDIA);
+            };
+            let shape = BlockShape { threads: 1, registers_per_thread: 0, shared_memory_bytes: 0 };
+            let (function, launch) = (builder.function(name.get(), || text(name).into()), LaunchType::default());
+            let bare = ProfiledKernel { function, blocks: 1, shape, recorded_occupancy: None, launch };
+            _ = self.operation(times, arguments, ProfiledKind::Kernel(bare), builder);
+            return;
         };
         let (Ok(blocks), Ok(threads)) = (Sided::Grid.count(&grid), Sided::Block.count(&block)) else {
             return builder.leave_out(TOO_LARGE);
