@@ -433,7 +433,7 @@ fn the_library_makes_no_more_items_public_than_it_says() {
 }
 
 /// What crates make public for each other alone: items, methods, fields and lists of them.
-const MOST_HIDDEN: usize = 299;
+const MOST_HIDDEN: usize = 301;
 
 #[test]
 fn the_crates_hide_no_more_than_they_say() {

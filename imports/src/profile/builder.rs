@@ -66,7 +66,6 @@ impl<'a> ProfileBuilder<'a> {
             other: None,
             channels: 0,
             rank: None,
-            lacks_shapes: None,
             left_out: BTreeMap::new(),
         };
         Self {
@@ -86,11 +85,6 @@ impl<'a> ProfileBuilder<'a> {
     /// Something is not used, and this is why.
     pub(super) fn leave_out(&mut self, why: &'static str) {
         *self.profile.left_out.entry(why).or_insert(0) += 1;
-    }
-
-    /// How many of them were left out for this reason.
-    pub(super) fn left_out(&self, why: &'static str) -> u64 {
-        self.profile.left_out.get(why).copied().unwrap_or(0)
     }
 
     /// The number of a function's name, `written` as the file has it and decoded by `decode`.

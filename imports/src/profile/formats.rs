@@ -68,8 +68,8 @@ impl GpuProfile {
     /// # Errors
     /// [`GpuProfileError`] if it is cut off or damaged, comes from a GPU that is not NVIDIA's, or holds no kernels.
     pub fn read(file: &str, content: &[u8]) -> Result<Self, GpuProfileError> {
-        let mut profile = Self::read_as_recorded(file, content)?;
-        match profile.lacks_shapes.take() {
+        let profile = Self::read_as_recorded(file, content)?;
+        match kineto::lacks_shapes(&profile) {
             Some(why) => Err(GpuProfileError::new(file, why)
                 .with_help("gpusched compare sets two such profiles side by side, as recorded")),
             None => Ok(profile),

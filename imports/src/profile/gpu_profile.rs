@@ -59,8 +59,6 @@ pub struct GpuProfile {
     pub channels: usize,
     /// Which rank of a distributed run it is of, if it says so.
     pub rank: Option<u32>,
-    /// Why nothing can be said of it but what was recorded, if so: its kernels state no shapes.
-    pub(super) lacks_shapes: Option<String>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
 }

@@ -32,21 +32,27 @@ pub(super) fn is_likely(content: &[u8]) -> bool {
 pub(super) fn read(file: &str, content: &[u8]) -> Result<GpuProfile, GpuProfileError> {
     let mut builder = ProfileBuilder::new(file, ProfileFormat::Kineto);
     events(content, &mut builder)?;
-    let (strange, hip) = (builder.left_out(NOT_NVIDIA), builder.left_out(HIP_CALLS));
-    if strange > 0 && hip > 0 {
+    if lacks_shapes(&builder.profile).is_some() {
         builder = ProfileBuilder::new(file, ProfileFormat::Kineto);
         builder.keeps_bare_kernels = true;
         events(content, &mut builder)?;
-        builder.profile.lacks_shapes = Some(format!(
-            "this is a profile of an AMD GPU ({hip} calls of HIP): its kernels ({strange}) state neither registers nor \
-             shared memory, without which nothing can be said of how many blocks an SM holds"
-        ));
     }
     // CUPTI numbers the legacy default stream 7.
     for stream in builder.streams_mut() {
         stream.is_null = stream.number == 7;
     }
     builder.finish()
+}
+
+/// Why nothing can be said of a profile but what was recorded, if so.
+pub(super) fn lacks_shapes(profile: &GpuProfile) -> Option<String> {
+    let [strange, hip] = [NOT_NVIDIA, HIP_CALLS].map(|why| profile.left_out.get(why).copied().unwrap_or(0));
+    (strange > 0 && hip > 0).then(|| {
+        format!(
+            "this is a profile of an AMD GPU ({hip} calls of HIP): its kernels ({strange}) state neither registers nor \
+             shared memory, without which nothing can be said of how many blocks an SM holds"
+        )
+    })
 }
 
 fn events<'a>(content: &'a [u8], builder: &mut ProfileBuilder<'a>) -> Result<(), GpuProfileError> {

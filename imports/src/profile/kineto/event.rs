@@ -80,9 +80,8 @@ impl<'a> Event<'a> {
             Some((grid, block, registers, whole_u32(arguments.shared_memory)?, self.name?))
         };
         let Some((grid, block, registers_per_thread, shared_memory_bytes, name)) = stated() else {
-            let Some(name) = self.name.filter(|_| builder.keeps_bare_kernels) else {
-                return builder.leave_out(NOT_NVIDIA);
-            };
+            builder.leave_out(NOT_NVIDIA);
+            let Some(name) = self.name.filter(|_| builder.keeps_bare_kernels) else { return };
             let shape = BlockShape { threads: 1, registers_per_thread: 0, shared_memory_bytes: 0 };
             let (function, launch) = (builder.function(name.get(), || text(name).into()), LaunchType::default());
             let bare = ProfiledKernel { function, blocks: 1, shape, recorded_occupancy: None, launch };
