@@ -121,7 +121,7 @@ impl GpuProfile {
 
         let times = self.learned_block_times(gpu, scale, chosen, learned);
         let copy_times = self.copy_times(gpu, &builder.device().copy);
-        let mut work = Work::default();
+        let mut work = Work { is_elsewhere: recorded_on.name != device.name, ..Work::default() };
         let held_ns = self.held_unseen_ns(gpu, kernel_gap.map_or(0, |gap| gap.gap_ns));
         let mut steps: Vec<Submitted> = Vec::with_capacity(taken.len());
         for &index in &taken {
@@ -376,6 +376,10 @@ struct Work {
     /// known.
     cooperative: BTreeMap<u32, u64>,
     too_large: BTreeMap<u32, u64>,
+    /// Whether the device is another than the recorded one.
+    is_elsewhere: bool,
+    /// Launches by function of which no block fits that, which are simulated with blocks that take as much as one may.
+    smaller: BTreeMap<u32, u64>,
     unknown_type: BTreeMap<u32, u64>,
     /// Launches that keep their recorded time, by function.
     as_recorded: BTreeMap<u32, u64>,
@@ -404,6 +408,19 @@ fn small(name: &str, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Resul
         sm_mask: None,
     });
     added.map_err(|error| format!("{name}: {error}"))
+}
+
+/// A block that takes no more than one may on a device.
+fn within_limits(shape: BlockShape, device: &Device) -> BlockShape {
+    let (limits, warp) = (&device.per_block, device.warp_size.max(1));
+    let warps = shape.threads.div_ceil(warp).next_multiple_of(device.register_allocation.warps_rounded_to.max(1));
+    let threads = warps.saturating_mul(warp).max(1);
+    // Registers are dealt in units of 8 a thread.
+    BlockShape {
+        registers_per_thread: shape.registers_per_thread.min(limits.registers / threads / 8 * 8),
+        shared_memory_bytes: shape.shared_memory_bytes.min(limits.shared_memory_bytes),
+        ..shape
+    }
 }
 
 impl Work {
@@ -438,9 +455,12 @@ impl Work {
             Some(known) => *known,
             None => self.new_kernel(profile, (kernel, stream), key, builder)?,
         };
+        let own = builder.so_far().kernels().get(id.index());
+        if own.is_some_and(|own| own.shape != kernel.shape) {
+            *self.smaller.entry(kernel.function).or_insert(0) += 1;
+        }
         // One that ran where it was recorded may have more blocks than this device holds.
-        let begins_together =
-            builder.so_far().kernels().get(id.index()).is_some_and(|own| own.synchronization().is_some());
+        let begins_together = own.is_some_and(|own| own.synchronization().is_some());
         let launches = match kernel.launch {
             LaunchType::Regular => return Ok(id),
             LaunchType::Unknown => &mut self.unknown_type,
@@ -460,15 +480,20 @@ impl Work {
     ) -> Result<KernelId, String> {
         let (.., block_ns, is_cooperative) = key;
         let name = profile.name_of(kernel);
-        let added = builder.add_kernel(Kernel {
+        let with = |shape: BlockShape| Kernel {
             title: short_name(name).into(),
             name: Arc::clone(name),
             blocks: kernel.blocks,
-            shape: kernel.shape,
+            shape,
             duration: BlockTime::fixed(Duration::from_ns(block_ns)),
             clock: BlockClock::RunTime,
             sm_mask: None,
-        });
+        };
+        let mut added = builder.add_kernel(with(kernel.shape));
+        if added.is_err() && self.is_elsewhere {
+            // For such a GPU there would be another kernel.
+            added = builder.add_kernel(with(within_limits(kernel.shape, builder.device())));
+        }
         let id = added.map_err(|error| format!("kernel {:?}: {error}", short_name(name)))?;
         if is_cooperative && kernel.blocks <= builder.so_far().catalogue.most_resident(id, stream) {
             let together = Synchronization { is_cooperative, ..Synchronization::default() };
@@ -540,6 +565,11 @@ impl Work {
             ));
         }
         for (launches, what) in [
+            (
+                &self.smaller,
+                "no block of these kernels fits this device, for which there would be others: each takes here as much as a \
+                 block may",
+            ),
             (&self.cooperative, "launched cooperatively: all blocks begin together"),
             (
                 &self.too_large,

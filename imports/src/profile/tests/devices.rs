@@ -1,7 +1,7 @@
 //! On which device a profile was recorded, and on which it is simulated.
 
 use super::*;
-use crate::device::Device;
+use crate::device::{BlockShape, Device};
 
 fn notes(text: &str, device: Option<&str>) -> Vec<String> {
     let device = device.map(|name| Device::builtin(name).expect("it can be read").expect("it is built in"));
@@ -145,4 +145,27 @@ fn priorities_and_channels_are_read_where_kernels_state_them() {
     assert_eq!(priorities, [-5, -5, 0]);
     let said = |what: &str| import.scenario.notes.iter().any(|note| note.contains(what));
     assert!(said("2 hardware channels") && !said("states no stream priorities"), "{:?}", import.scenario.notes);
+}
+
+#[test]
+fn a_kernel_of_which_no_block_fits_another_gpu_takes_as_much_there_as_a_block_may() {
+    // 96 registers of each of 544 threads, in 20 warps, are 61,440; a TX2 gives a block 32,768 and 48 KiB.
+    let text = trace(&kernel("10", "100", 7, 1)).replace("[32, 32, 1]", "[544, 1, 1]").replace(
+        r#""registers per thread": 32, "shared memory": 0"#,
+        r#""registers per thread": 96, "shared memory": 98304"#,
+    );
+    let on = |device: &str| {
+        let device = Device::builtin(device).expect("it can be read");
+        let import = read(&text).import(&ImportOptions::default(), &ReadOptions { device, ..ReadOptions::default() });
+        import.expect("it is taken").scenario
+    };
+    let (recorded, elsewhere) = (on("a100-40gb"), on("tx2"));
+    let shape = |scenario: &Scenario| {
+        let BlockShape { threads, registers_per_thread, shared_memory_bytes } = scenario.kernels()[0].shape;
+        (threads, registers_per_thread, shared_memory_bytes)
+    };
+    assert_eq!((shape(&recorded), shape(&elsewhere)), ((544, 96, 98_304), (544, 48, 49_152)));
+    let told =
+        |scenario: &Scenario| scenario.notes.iter().any(|note| note.starts_with("no block of these kernels fits"));
+    assert!(!told(&recorded) && told(&elsewhere), "{:?}", elsewhere.notes);
 }
