@@ -1,10 +1,12 @@
-//! The device on which a profile was recorded.
+//! The device on which a profile was recorded, and what of it is taken to another one.
 
 use std::collections::BTreeMap;
 
 use super::gpu_profile::{GpuProfile, GpuProfileError};
-use crate::device::Device;
+use super::submissions::KernelGap;
+use crate::device::{BlockShape, Device, DeviceError};
 use crate::spelling::option;
+use crate::time::Duration;
 
 impl GpuProfile {
     /// The GPU that runs most kernels; of several, that of the lowest number.
@@ -68,5 +70,30 @@ impl GpuProfile {
             return Err(refuse(format!("it does not say what GPU {gpu} is")));
         };
         properties.device("the profile").map_err(|what| refuse(format!("GPU {gpu} ({}): {what}", properties.name)))
+    }
+}
+
+/// A device with what the recording shows of it: latencies are those of the recorded machine, on whatever device it is
+/// simulated, unless the user says more; and copies within a GPU are seen beside copies to it, so that they have an
+/// engine of their own where there is one to spare.
+pub(super) fn as_recorded(device: &Device, latency_ns: u64, gap: Option<KernelGap>) -> Result<Device, DeviceError> {
+    let gap = gap.map_or(device.kernel_gap, |gap| Duration::from_ns(gap.gap_ns));
+    device.with_latencies(Duration::from_ns(latency_ns), gap).with(|spec| {
+        if spec.copy.engines > 2 {
+            spec.copy.device_to_device_engine = 2;
+        }
+    })
+}
+
+/// A block that takes no more than one may on a device.
+pub(super) fn within_limits(shape: BlockShape, device: &Device) -> BlockShape {
+    let (limits, warp) = (&device.per_block, device.warp_size.max(1));
+    let warps = shape.threads.div_ceil(warp).next_multiple_of(device.register_allocation.warps_rounded_to.max(1));
+    let threads = warps.saturating_mul(warp).max(1);
+    // Registers are dealt in units of 8 a thread.
+    BlockShape {
+        registers_per_thread: shape.registers_per_thread.min(limits.registers / threads / 8 * 8),
+        shared_memory_bytes: shape.shared_memory_bytes.min(limits.shared_memory_bytes),
+        ..shape
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::device::{as_recorded, within_limits};
 use super::durations::{BlockTimeCounts, BlockTimeSource};
 use super::gpu_profile::{
     GpuProfile, GpuProfileError, LaunchType, ProfiledKernel, ProfiledKind, ProfiledOperation, short_name,
@@ -15,7 +16,7 @@ use super::kernel_medians::Learned;
 use super::rescale::{Rescaled, Scale};
 use super::submissions::{KernelGap, LaunchLatency};
 use super::{ImportOptions, Launches};
-use crate::device::{BlockShape, Device, DeviceError};
+use crate::device::BlockShape;
 use crate::scenario::{ReadOptions, Scenario, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::words::counted;
@@ -344,18 +345,6 @@ impl GpuProfile {
     }
 }
 
-/// A device with what the recording shows of it: latencies are those of the recorded machine, on whatever device it is
-/// simulated, unless the user says more; and copies within a GPU are seen beside copies to it, so that they have an
-/// engine of their own where there is one to spare.
-fn as_recorded(device: &Device, latency_ns: u64, gap: Option<KernelGap>) -> Result<Device, DeviceError> {
-    let gap = gap.map_or(device.kernel_gap, |gap| Duration::from_ns(gap.gap_ns));
-    device.with_latencies(Duration::from_ns(latency_ns), gap).with(|spec| {
-        if spec.copy.engines > 2 {
-            spec.copy.device_to_device_engine = 2;
-        }
-    })
-}
-
 /// The file's name without its folders and endings.
 fn stem(file: &str) -> String {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
@@ -408,19 +397,6 @@ fn small(name: &str, time: Duration, builder: &mut ScenarioBuilder<'_>) -> Resul
         sm_mask: None,
     });
     added.map_err(|error| format!("{name}: {error}"))
-}
-
-/// A block that takes no more than one may on a device.
-fn within_limits(shape: BlockShape, device: &Device) -> BlockShape {
-    let (limits, warp) = (&device.per_block, device.warp_size.max(1));
-    let warps = shape.threads.div_ceil(warp).next_multiple_of(device.register_allocation.warps_rounded_to.max(1));
-    let threads = warps.saturating_mul(warp).max(1);
-    // Registers are dealt in units of 8 a thread.
-    BlockShape {
-        registers_per_thread: shape.registers_per_thread.min(limits.registers / threads / 8 * 8),
-        shared_memory_bytes: shape.shared_memory_bytes.min(limits.shared_memory_bytes),
-        ..shape
-    }
 }
 
 impl Work {
