@@ -11,7 +11,7 @@ impl ReferenceGpu<'_> {
     /// Lets everything advance that may, after one completion, one launch or one full dispatch.
     pub(super) fn promote(&mut self) {
         while self.complete_one_without_engine() {}
-        self.note_waits_for_values();
+        self.note_waits_for_values(usize::MAX);
         for stream in 0..self.streams.len() {
             if let Some(&head) = self.streams[stream].front() {
                 self.operations[head].reached_head.get_or_insert(self.now);
@@ -187,6 +187,8 @@ impl ReferenceGpu<'_> {
         let Some(next) = heads.into_iter().filter(needs_none).filter(|&head| self.may_advance(head)).min() else {
             return false;
         };
+        // What was launched before it has looked before it.
+        self.note_waits_for_values(next);
         self.operations[next].reached_head.get_or_insert(self.now);
         self.operations[next].finish = Some(self.now);
         self.streams[self.operations[next].stream.index()].pop_front();

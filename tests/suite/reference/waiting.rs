@@ -94,11 +94,11 @@ impl ReferenceGpu<'_> {
         self.memory.heads.contains(&head) || !self.has_reached(value)
     }
 
-    /// Heads that wait from now on.
-    pub(super) fn note_waits_for_values(&mut self) {
+    /// Heads that wait from now on, of those that were launched before an operation.
+    pub(super) fn note_waits_for_values(&mut self, before: usize) {
         for stream in 0..self.streams.len() {
             let Some(&head) = self.streams[stream].front() else { continue };
-            let is_new = !self.memory.heads.contains(&head);
+            let is_new = head < before && !self.memory.heads.contains(&head);
             if is_new && self.waits_for_value(head) && self.may_advance_but_for_value(head) {
                 self.memory.heads.push(head);
             }
