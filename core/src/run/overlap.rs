@@ -1,11 +1,11 @@
 //! Why two streams do not run side by side: what each of them did while the other one ran.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use super::summary::Summary;
 use crate::limits::count_turn;
 use crate::scenario::WhatIfError;
+use crate::sorted::sort_by_key;
 use crate::spelling::option;
 use crate::time::{Duration, Instant};
 use crate::trace::Rule;
@@ -77,33 +77,33 @@ impl Overlap {
     /// # Errors
     /// [`WhatIfError::Unknown`] if there is no such stream.
     pub fn of(summary: &Summary<'_>, names: &str) -> Result<Self, WhatIfError> {
-        let mut ran: BTreeMap<StreamId, Vec<(Instant, Instant)>> = BTreeMap::new();
+        let mut ran: Vec<Vec<(Instant, Instant)>> = vec![Vec::new(); summary.trace.streams().len()];
         let end = summary.trace.end();
         for (_, record) in summary.trace.numbered().filter(|(_, record)| !record.kind.is_instant()) {
-            if let Some(start) = record.first_start() {
-                ran.entry(record.stream).or_default().push((start, record.finish().unwrap_or(end)));
+            if let Some((start, all)) = record.first_start().zip(ran.get_mut(record.stream.index())) {
+                all.push((start, record.finish().unwrap_or(end)));
             }
         }
-        ran.values_mut().for_each(join);
+        ran.iter_mut().for_each(join);
+        let of = |stream: StreamId| ran.get(stream.index()).map_or(&[][..], |all| all);
+        let with_work = (0..).map(StreamId).zip(&ran).filter(|(_, all)| !all.is_empty()).map(|(stream, _)| stream);
+        let with_work: Vec<StreamId> = with_work.collect();
         let mut left_out = 0;
         let asked: Vec<StreamId> = if let Some((one, other)) = names.split_once(',') {
             let named = |name: &str| summary.scenario.stream_named(option("overlap"), name.trim());
             vec![named(one)?, named(other)?]
         } else if names.is_empty() {
-            let busy = |stream: &StreamId| total(ran.get(stream).map_or(&[], |all| all));
-            let mut all: Vec<StreamId> = ran.keys().copied().collect();
-            all.sort_by_key(|stream| Reverse(busy(stream)));
+            let mut all = with_work;
+            sort_by_key(&mut all, |stream| Reverse(total(of(*stream))));
             left_out = all.len().saturating_sub(MOST_STREAMS);
             all.truncate(MOST_STREAMS);
             all
         } else {
             let one = summary.scenario.stream_named(option("overlap"), names)?;
-            [one].into_iter().chain(ran.keys().copied().filter(|other| *other != one)).collect()
+            [one].into_iter().chain(with_work.into_iter().filter(|other| *other != one)).collect()
         };
-        let timelines: Vec<(StreamId, Timeline)> = asked
-            .iter()
-            .map(|&stream| (stream, timeline(summary, stream, ran.get(&stream).map_or(&[], |all| all))))
-            .collect();
+        let timeline_of = |stream: StreamId| (stream, timeline(summary, stream, of(stream)));
+        let timelines: Vec<(StreamId, Timeline)> = asked.into_iter().map(timeline_of).collect();
         let is_one = !names.is_empty() && !names.contains(',');
         let firsts = if is_one { &timelines[..1] } else { &timelines[..] };
         let mut pairs = Vec::new();
@@ -112,14 +112,14 @@ impl Overlap {
                 timelines.iter().skip(place + 1).filter(|other| other.0 != one.0).map(|other| pair(one, other)),
             );
         }
-        pairs.sort_by_key(|pair: &StreamPair| Reverse(pair.missed()));
+        sort_by_key(&mut pairs, |pair: &StreamPair| Reverse(pair.missed()));
         Ok(Self { pairs, left_out })
     }
 }
 
 /// Joins intervals that touch or overlap.
 fn join(all: &mut Vec<(Instant, Instant)>) {
-    all.sort_unstable();
+    sort_by_key(all, |one| *one);
     let mut joined: Vec<(Instant, Instant)> = Vec::new();
     for &(from, to) in all.iter().filter(|(from, to)| from < to) {
         match joined.last_mut().filter(|last| from <= last.1) {
@@ -148,8 +148,8 @@ fn timeline(summary: &Summary<'_>, stream: StreamId, ran: &[(Instant, Instant)])
             }
         });
     }
-    launches.sort_unstable();
-    waits.sort_unstable();
+    sort_by_key(&mut launches, |launch| *launch);
+    sort_by_key(&mut waits, |wait| *wait);
     let mut timeline = Timeline::new();
     let mut waits = waits.into_iter().peekable();
     let mut at = Instant::ZERO;
@@ -180,10 +180,11 @@ fn timeline(summary: &Summary<'_>, stream: StreamId, ran: &[(Instant, Instant)])
 }
 
 fn pair(one: &(StreamId, Timeline), other: &(StreamId, Timeline)) -> StreamPair {
-    let mut sums: BTreeMap<(bool, Meanwhile), Duration> = BTreeMap::new();
-    let mut add = |key, time| {
-        let sum = sums.entry(key).or_insert(Duration::ZERO);
-        *sum = sum.saturating_add(time);
+    // Few: of each side the rules that hold it.
+    let mut sums: Vec<((bool, Meanwhile), Duration)> = Vec::new();
+    let mut add = |key, time| match sums.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, sum)) => *sum = sum.saturating_add(time),
+        None => sums.push((key, time)),
     };
     let (mut left, mut right) = (one.1.iter().peekable(), other.1.iter().peekable());
     // Both go from the beginning of the run to its end.
@@ -200,19 +201,20 @@ fn pair(one: &(StreamId, Timeline), other: &(StreamId, Timeline)) -> StreamPair 
         left.next_if(|_| to == until);
         right.next_if(|_| other_to == until);
     }
-    let both = sums.get(&(false, Meanwhile::Ran)).copied().unwrap_or_default();
+    sort_by_key(&mut sums, |(key, _)| *key);
+    let both = sums.iter().find(|(key, _)| *key == (false, Meanwhile::Ran)).map_or(Duration::ZERO, |(_, time)| *time);
     let alone = [false, true].map(|side| {
         let of_side = sums.iter().filter(|((of, did), _)| *of == side && *did != Meanwhile::Ran);
         of_side.fold(Duration::ZERO, |sum, (_, time)| sum.saturating_add(*time))
     });
     let is_swapped = alone[1] > alone[0];
-    let part = |(&(side, meanwhile), &time): (&(bool, Meanwhile), &Duration)| {
+    let part = |&((side, meanwhile), time): &((bool, Meanwhile), Duration)| {
         let (running, other) = if side { (other.0, one.0) } else { (one.0, other.0) };
         (time > Duration::ZERO).then_some(OverlapPart { running, other, meanwhile, time })
     };
     let mut parts: Vec<OverlapPart> = sums.iter().filter_map(part).collect();
     let first = if is_swapped { other.0 } else { one.0 };
-    parts.sort_by_key(|part| (part.running != first, Reverse(part.time)));
+    sort_by_key(&mut parts, |part| (part.running != first, Reverse(part.time)));
     let (streams, alone) =
         if is_swapped { ([other.0, one.0], [alone[1], alone[0]]) } else { ([one.0, other.0], alone) };
     StreamPair { streams, both, alone, parts }
