@@ -47,7 +47,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/hosts", 2006),
     ("core/logs", 2338),
     ("core/audit", 4166),
-    ("core/analysis", 14168),
+    ("core/analysis", 14170),
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 93_442;
+const LINES: usize = 93_444;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -88,3 +88,26 @@ fn jobs_of_a_host_that_works_queue_behind_a_kernel_of_another() {
     let (_, found, bound) = &rows[1];
     assert!((35_000..=36_000).contains(found) && *bound == Some(36_000), "{rows:?}");
 }
+
+/// The ways back along waits for events double at each level; each operation is passed once all the same. The last
+/// kernels come one after the other: 4 and 8 ms.
+#[test]
+fn waits_that_part_and_meet_again_take_no_time() {
+    let mut steps = Vec::new();
+    for level in 0..40 {
+        for (stream, event) in [("A", format!("a{level}")), ("B", format!("b{level}"))] {
+            steps.push(json!({"record": event, "stream": stream}));
+        }
+        for (stream, event) in [("A", format!("b{level}")), ("B", format!("a{level}"))] {
+            steps.push(json!({"wait": event, "stream": stream}));
+        }
+    }
+    steps.extend(["A", "B"].map(|stream| json!({"launch": "wave", "stream": stream})));
+    steps.push(json!({"synchronize": "device"}));
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "diamonds", "streams": [{"name": "A"}, {"name": "B"}],
+        "kernels": {"wave": {"blocks": 4, "threads": 1024, "duration": "4 ms"}},
+        "hosts": [{"name": "H", "period": "100 ms", "deadline": "100 ms", "steps": steps}],
+    });
+    assert_eq!(phased(&file, &tx2()), [("H".to_owned(), 8_000, Some(8_000))]);
+}

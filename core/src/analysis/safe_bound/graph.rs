@@ -299,13 +299,16 @@ impl Graph {
 
     /// The kernels that an operation certainly waits for, through nothing but what is no kernel.
     pub(super) fn kernels_before(&self, node: usize) -> Vec<usize> {
+        let Waits::Known = self.waits else { return Vec::new() };
         let mut kernels = Vec::new();
-        let mut open = match self.waits {
-            Waits::Known => self.nodes[node].predecessors.clone(),
-            Waits::Open(_) => Vec::new(),
-        };
+        let mut open = self.nodes[node].predecessors.clone();
+        // Ways along waits meet again and again: each operation is passed once.
+        let mut is_found = BTreeSet::new();
         while let Some(before) = open.pop() {
             count_turn();
+            if !is_found.insert(before) {
+                continue;
+            }
             if self.nodes[before].is_kernel() {
                 kernels.push(before);
             } else {
