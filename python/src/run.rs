@@ -88,6 +88,7 @@ impl Run {
     /// The bytes of `gpusched simulate --format json`.
     #[pyo3(signature = (*, blocks = false, rules = false, blame = false, critical_path = None, overlap = None, states = Vec::new()))]
     #[expect(clippy::needless_pass_by_value, reason = "Python's list is taken as a whole")]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords of Python")]
     fn to_json(
         &self,
         py: Python<'_>,
