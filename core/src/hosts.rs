@@ -3,8 +3,10 @@
 //! | what | where |
 //! | --- | --- |
 //! | the host threads of a scenario | `program/` |
+//! | programs that share a GPU | `together` |
 
 mod program;
+mod together;
 
 use crate::effort::Progress;
 use crate::gpu::{GpuEvent, GpuInterface, Host};
@@ -19,6 +21,7 @@ pub use program::trace_on;
 pub use program::{LaunchOrder, ProgramError, ProgramHost, SimulateOptions, simulate, simulate_with};
 #[doc(hidden)]
 pub use program::{register_work, simulate_in_brief, simulate_placed};
+pub use together::{OneGpu, TogetherError, TogetherTime, TogetherTimes};
 
 /// Another host, and the instant \[ns\] that its run has come to.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ pub use host_thread::{BarrierId, CoreShare, Deadline, HostThread, Step};
 pub use model::who_delays;
 pub use model::{Chain, ChainLink, ChainMeasure, Expected, ExpectedKernel, LinkOperation, ReleaseOrder, Scenario};
 pub use names::{KernelLaunch, UnknownStream};
-pub use native::NotNative;
+pub use native::{JoinError, JoinedScenario, NotNative, Program, Together};
 pub use options::{LogUse, ReadOptions, ReadProgress};
 pub use what_if::{NewBlockTime, WhatIf, WhatIfError};
 

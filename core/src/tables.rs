@@ -6,6 +6,7 @@ mod log_replay;
 mod measured;
 mod probe;
 mod run;
+mod together;
 
 use std::collections::BTreeSet;
 
@@ -28,6 +29,7 @@ pub use run::examiner_log::ExaminerLog;
 pub use run::residents::ResidentsReport;
 #[doc(hidden)]
 pub use run::simulate_to_rows;
+pub use together::TogetherReport;
 
 /// A time \[ns\] that may be negative: `-1.5 ms`.
 #[doc(hidden)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gpusched::amalthea::ModelDemands;
-use pyo3::exceptions::PyTypeError;
+use gpusched::scenario::{JoinedScenario, ReadOptions, Together};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
@@ -67,6 +68,20 @@ impl Scenario {
         let given = Given::Text { name: name.to_owned(), text };
         let wanted = Wanted::ToRead(given, Box::new(Options::new(options)?));
         aside(py, move || wanted.read())
+    }
+
+    /// Several scenarios as programs on one GPU, as one scenario: `how` is what the command takes behind `--as`.
+    #[staticmethod]
+    fn together(py: Python<'_>, scenarios: Vec<Bound<'_, PyAny>>, how: &str) -> PyResult<Self> {
+        let how = Together::parse(how).map_err(|expected| PyValueError::new_err(format!("{how:?}: {expected}")))?;
+        let wanted = scenarios.into_iter().map(|scenario| Wanted::new(&scenario, None)).collect::<PyResult<Vec<Wanted>>>()?;
+        aside(py, move || {
+            let read = wanted.into_iter().map(|wanted| Ok((*wanted.read()?.scenario).clone()));
+            let scenarios = read.collect::<Result<Vec<_>, Failure>>()?;
+            let joined = JoinedScenario::new(&scenarios, &how, &ReadOptions::default());
+            let joined = joined.map_err(|error| Failure::Argument(error.to_string()))?;
+            Ok(Self { scenario: Arc::new(joined.scenario), demands: None })
+        })
     }
 
     /// The scenario's name.

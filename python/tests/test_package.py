@@ -384,6 +384,21 @@ def test_the_critical_path_of_a_job_is_that_of_the_command_and_needs_a_name_that
         run.to_json(critical_path="camra")
 
 
+def test_scenarios_run_together_as_the_command_runs_them():
+    def program(name):
+        kernels = {"K": {"blocks": 16, "threads": 1024, "duration": "6 ms"}}
+        streams = [{"name": "s", "operations": [{"kernel": "K"}]}]
+        return {"format": "gpusched-scenario/1", "name": name, "device": "orin", "kernels": kernels, "streams": streams}
+
+    joined = gpusched.Scenario.together([program("A"), gpusched.Scenario.read(program("B"))], "mps=50,50")
+    run = gpusched.simulate(joined)
+    assert [(kernel.name, kernel.finish_ns) for kernel in run.kernels] == [("A: K", 12_000_000), ("B: K", 12_000_000)]
+    with pytest.raises(ValueError, match="mig.*expected processes, mps, mps=50,50"):
+        gpusched.Scenario.together([program("A"), program("B")], "mig")
+    with pytest.raises(ValueError, match="mps=50: there are 2 programs, and it states a number for 1"):
+        gpusched.Scenario.together([program("A"), program("B")], "mps=50")
+
+
 def test_what_streams_do_while_others_run_is_that_of_the_command():
     run = gpusched.simulate("scenarios/deadlines/camera-and-lidar.json")
     rows = json.loads(run.to_json(overlap="camera,lidar"))["overlap"]

@@ -143,6 +143,7 @@ const TABLE: &[Need] = &[
         .but(&["device", "placement"]),
     need(&["audit", "replay-log"], &[], Needs::Input(&[Kind::Profile])).of(&[OptionGroup::WhatIf]),
     need(&["replay-log"], &["kernel_times"], Needs::Input(&[Kind::Profile])),
+    need(&["simulate"], &["mps", "logs", "runnable_times"], Needs::Without("as_programs")),
     need(
         &["audit", "replay-log"],
         &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us", "learn_placement", "write_device"],

@@ -14,7 +14,7 @@ use gpusched::logs::{BlockColumns, LogFiles, LogFilesError, LogFilesReader, LogI
 use gpusched::pictures::timeline::Lanes;
 use gpusched::probe::ProbeFolder;
 use gpusched::profile::{GpuProfile, Import};
-use gpusched::scenario::{LogUse, ReadProgress, Scenario, WhatIf};
+use gpusched::scenario::{LogUse, ReadOptions, ReadProgress, Scenario, WhatIf};
 use gpusched::spelling::option;
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::Placement;
@@ -123,6 +123,15 @@ impl RunOptions {
         })
     }
 
+    /// Reads one of the scenarios as a program that shares the GPU with others, and says whether it is a profile. What
+    /// is said of the run of all, and changes, are left to that.
+    pub(crate) fn read_program(&self, path: &Path) -> anyhow::Result<(Scenario, bool)> {
+        ending::per_input(|| {
+            let (input, options) = (Self::input_from(path)?, of_one_program(self.options()?));
+            Ok((input.scenario(&options)?, matches!(input, Input::Profile(_))))
+        })
+    }
+
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
     pub(crate) fn read_with_demands(&self, path: &Path) -> anyhow::Result<(Scenario, Option<ModelDemands>)> {
         ending::per_input(|| self.made(&Self::input_from(path)?, LogUse::Unused))
@@ -181,6 +190,25 @@ impl RunOptions {
         (options.import.from, options.import.to) = (from, to);
         Ok(options.import(profile)?)
     }
+}
+
+/// What is said of the run that programs share, and not of each before.
+pub(crate) fn of_all_programs(read: ReadOptions) -> ReadOptions {
+    let ReadOptions { seed, horizon, vary_percent, periods, deadlines, time_slice, switch_cost, .. } = read;
+    let logs = LogUse::Unused;
+    let others = ReadOptions::default();
+    ReadOptions { seed, horizon, vary_percent, periods, deadlines, time_slice, switch_cost, logs, ..others }
+}
+
+/// The rest of it.
+fn of_one_program(mut options: ScenarioOptions) -> ScenarioOptions {
+    let nothing = ReadOptions::default();
+    let read = &mut options.read;
+    (read.horizon, read.vary_percent) = (nothing.horizon, nothing.vary_percent);
+    (read.periods, read.deadlines) = (nothing.periods, nothing.deadlines);
+    (read.time_slice, read.switch_cost, read.logs) = (nothing.time_slice, nothing.switch_cost, LogUse::Unused);
+    options.changes = WhatIf::default();
+    options
 }
 
 /// Which logs, from which GPU, and how far to trust them.

@@ -53,6 +53,11 @@ impl Files {
         Ok(Self { paths, are_several: given.len() > 1 || given.iter().any(|path| path.is_dir()) })
     }
 
+    /// One of them, or what was made of several.
+    pub(crate) fn one(path: &Path) -> Self {
+        Self { paths: vec![path.to_path_buf()], are_several: false }
+    }
+
     /// Refuses options that write one file, if there is more than one scenario.
     pub(crate) fn refuse_options(&self, given: &[(&str, bool)]) -> anyhow::Result<()> {
         match given.iter().find(|(_, is_given)| *is_given && self.are_several) {

@@ -1,5 +1,7 @@
 //! `gpusched simulate`
 
+mod together;
+
 use std::cell::OnceCell;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ use super::run_options::RunOptions;
 use super::several::{self, Part};
 use super::written::{write_side_by_side, write_together, write_whole};
 use super::{Answer, ending, written};
+use together::{AsPrograms, Shared};
 
 /// The options that write files and need no record of the run.
 const RESPONSES: &str = "--responses";
@@ -33,11 +36,25 @@ const LOGS: &str = "--logs";
 /// Needs the record of the part of the run that it shows, if it shows a part.
 const FIGURE: &str = "--figure";
 
+/// Need no record of the run by themselves.
+const CHECK: &str = "--check";
+const BLOCKS: &str = "--blocks";
+/// Several scenarios in one run, which is compared with runs of each.
+const AS: &str = "--as";
+
 /// Of a run without a record, so many logs are written at once at most: each is an open file.
 const MOST_LOGS: usize = 64;
 
 /// Who made whom wait, what took the time, and why streams did not run side by side.
 type Waits = (OnceCell<BlameTables>, Option<CriticalPath>, Option<Overlap>);
+
+/// What is run, and how its figure is drawn where nobody says more.
+struct ToRun {
+    scenario: Scenario,
+    lanes: Lanes,
+    /// The programs that it was joined of.
+    shared: Option<Shared>,
+}
 
 /// A record of so many bytes is told of before it is made.
 const MUCH_MEMORY: u64 = 256 << 20;
@@ -101,6 +118,11 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "A,B", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
     overlap: Option<Option<String>>,
+    /// Run all scenarios together on one GPU, begun at the same time: as processes, as clients of MPS (mps, or
+    /// mps=50,50 with their percentages), in green contexts of so many SMs (green=40,40), or as threads of one
+    /// process; all compares these (table, JSON and CSV)
+    #[arg(long = "as", value_name = "HOW", value_parser = AsPrograms::parse)]
+    as_programs: Option<AsPrograms>,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule
     #[arg(long, value_name = "FILE")]
@@ -129,6 +151,9 @@ pub(crate) struct Simulate {
 impl Simulate {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let files = self.run.files()?;
+        if let Some(how) = &self.as_programs {
+            return self.together(&files, how);
+        }
         files.refuse_options(&self.files())?;
         self.runnable_times.table()?;
         self.html.file()?;
@@ -136,9 +161,9 @@ impl Simulate {
         let scenarios = files.paths.iter().map(|path| {
             let (scenario, lanes) = self.run.read_with_lanes(path, self.log_use())?;
             files.about(path, self.refuse_options(&scenario))?;
-            Ok((scenario, lanes))
+            Ok(ToRun { scenario, lanes, shared: None })
         });
-        let scenarios: Vec<(Scenario, Lanes)> = scenarios.collect::<anyhow::Result<_>>()?;
+        let scenarios: Vec<ToRun> = scenarios.collect::<anyhow::Result<_>>()?;
         files.run(scenarios, self.jobs.threads(), self.format, |scenario, part| self.one(scenario, part))
     }
 
@@ -172,7 +197,8 @@ impl Simulate {
         Ok(())
     }
 
-    fn one(&self, (scenario, lanes): (Scenario, Lanes), part: &Part<'_>) -> anyhow::Result<Answer> {
+    fn one(&self, to_run: ToRun, part: &Part<'_>) -> anyhow::Result<Answer> {
+        let ToRun { scenario, lanes, shared } = to_run;
         let mut held = HeldAtMost::default();
         if let Some(by) = self.record_needed_by(&scenario) {
             held.whole = usize::MAX;
@@ -192,7 +218,7 @@ impl Simulate {
         } else {
             progress::simulated_until_stopped(&scenario, held, self.skips_repeats(), None)?
         };
-        let answer = self.report_run(&scenario, lanes, &run, part)?;
+        let answer = self.report_run(&scenario, lanes, &run, shared.as_ref(), part)?;
         part.done_with(run);
         part.done_with(scenario);
         Ok(answer)
@@ -210,17 +236,27 @@ impl Simulate {
             FIGURE => has_part,
             option => [RESPONSES, BLOCKS_CSV].contains(&option),
         };
-        let tables = [
+        let needed = [
+            ("--check of what is expected", self.check && scenario.expected.is_some()),
+            ("what chains take", !scenario.chains.is_empty()),
+        ];
+        let tables = self.tables().into_iter().filter(|(option, _)| ![CHECK, BLOCKS].contains(option)).chain(needed);
+        let files = self.files().into_iter().filter(|(option, _)| !by_pieces(option));
+        files.chain(tables).find_map(|(what, is_needed)| is_needed.then_some(what))
+    }
+
+    /// The options that tell more of a run, and whether they are given.
+    fn tables(&self) -> [(&'static str, bool); 8] {
+        [
             ("--rules", self.rules),
             ("--blame", self.blame),
             ("--critical-path", self.critical_path.is_some()),
             ("--overlap", self.overlap.is_some()),
+            (AS, self.as_programs.is_some()),
             ("--state-at", !self.state_at.is_empty()),
-            ("--check of what is expected", self.check && scenario.expected.is_some()),
-            ("what chains take", !scenario.chains.is_empty()),
-        ];
-        let files = self.files().into_iter().filter(|(option, _)| !by_pieces(option));
-        files.chain(tables).find_map(|(what, is_needed)| is_needed.then_some(what))
+            (CHECK, self.check),
+            (BLOCKS, self.blocks),
+        ]
     }
 
     /// Whether what repeats is not run again. Who lists all rows cannot be ended by limits once that has begun; where
@@ -243,6 +279,7 @@ impl Simulate {
         scenario: &Scenario,
         lanes: Lanes,
         run: &AnyLength<'_>,
+        shared: Option<&Shared>,
         part: &Part<'_>,
     ) -> anyhow::Result<Answer> {
         let told = AnyRun::from(run);
@@ -283,8 +320,10 @@ impl Simulate {
         output::show_abridged(told.notes(), |text| part.note(text));
         let states = self.states();
         if !self.is_written(run, part) {
-            let report = self.report(told, &states, &blame);
-            part.print(&SimulationReport { critical_path: path.as_ref(), overlap: overlap.as_ref(), ..report }, out)?;
+            let (critical_path, overlap) = (path.as_ref(), overlap.as_ref());
+            let together = shared.zip(told.record()).map(|(shared, summary)| shared.times(&summary));
+            let report = SimulationReport { together: together.as_ref(), ..self.report(told, &states, &blame) };
+            part.print(&SimulationReport { critical_path, overlap, ..report }, out)?;
         }
         if !self.check {
             return Ok(Answer::Done);

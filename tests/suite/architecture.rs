@@ -42,16 +42,16 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5372),
+    ("core/scenario", 5664),
     ("core/run", 2778),
-    ("core/hosts", 2006),
+    ("core/hosts", 2112),
     ("core/logs", 2338),
     ("core/audit", 4166),
     ("core/analysis", 14170),
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
-    ("core/tables", 3185),
+    ("core/tables", 3289),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 177),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5707),
+    ("src/cli", 5827),
 ];
 
 /// Of all rooms.
-const LINES: usize = 93_444;
+const LINES: usize = 94_066;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 560;
+const FILES: usize = 565;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 644;
+const MOST_PUBLIC_ITEMS: usize = 653;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

@@ -138,6 +138,7 @@ mod state;
 mod study;
 mod svg_checks;
 mod tasks;
+mod together;
 mod tour;
 mod trace_state;
 mod triggers;

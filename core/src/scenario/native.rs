@@ -7,6 +7,7 @@
 mod chains;
 mod counters;
 mod graphs;
+mod join;
 mod kernels;
 mod operations;
 mod reading;
@@ -29,6 +30,7 @@ use crate::time::{Duration, Instant};
 use crate::workload::{NULL_STREAM, Placement, StreamId};
 
 pub(super) use graphs::is_branch_of;
+pub use join::{JoinError, JoinedScenario, Program, Together};
 pub(super) use sharing::mps_percentage;
 pub use write::NotNative;
 

@@ -10,15 +10,17 @@ mod rows;
 
 use std::cell::OnceCell;
 use std::io::{self, Write};
+use std::slice;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::RuleWords;
+use super::together::{add_together, together_columns, together_rows};
 use crate::formats::{
     Column, Cut, DocumentWriter, MAX_ROWS, Page, Report, RowObject, Rows, RowsPart, RowsWriter, Streamed, StreamedMap,
     entries, fields, write_document, write_lines,
 };
-use crate::hosts::{AnyRun, Need};
+use crate::hosts::{AnyRun, Need, TogetherTimes};
 use crate::proven::OrMost;
 use crate::run::{CriticalPath, Overlap, Responses, Standstill, State, rule_log};
 use crate::spelling::formats;
@@ -54,6 +56,8 @@ pub struct SimulationReport<'a> {
     pub critical_path: Option<&'a CriticalPath>,
     /// Why streams do not run side by side, if that is asked for (`overlap`); needs the record.
     pub overlap: Option<&'a Overlap>,
+    /// What programs take that share the GPU in this run, and alone, if it is one of several (`together`).
+    pub together: Option<&'a TogetherTimes>,
     /// Instants whose state is asked for; needs the record.
     pub states: &'a [Instant],
 }
@@ -67,7 +71,17 @@ impl<'a> SimulationReport<'a> {
     pub fn of(run: impl Into<AnyRun<'a>>) -> Self {
         let run = run.into();
         let (blocks, rules, own_waits) = (false, false, false);
-        Self { run, blocks, rules, blame: None, own_waits, critical_path: None, overlap: None, states: &[] }
+        Self {
+            run,
+            blocks,
+            rules,
+            blame: None,
+            own_waits,
+            critical_path: None,
+            overlap: None,
+            together: None,
+            states: &[],
+        }
     }
 
     fn blame_tables(&self) -> Option<&'a BlameTables> {
@@ -178,6 +192,9 @@ impl Report for SimulationReport<'_> {
         } else {
             to.list("states", [(); 0])?;
         }
+        if let Some(together) = self.together {
+            to.rows("together", &together_columns(), together_rows(slice::from_ref(together)))?;
+        }
         to.entry("notes", &run.notes())
     }
 
@@ -200,6 +217,10 @@ impl Report for SimulationReport<'_> {
     }
 
     fn text(&self, page: &mut Page) {
+        if let Some(together) = self.together {
+            add_together(page, slice::from_ref(together));
+            page.blank();
+        }
         if let (Some(overlap), Some(summary)) = (self.overlap, &self.run.record()) {
             add_overlap(page, summary, overlap);
             page.blank();

@@ -146,6 +146,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
     match (command, option) {
         (_, "--format") => &["json", "jsonl", "csv", "markdown"],
         (_, "--figure" | "--blame-figure") => &["f.svg", "f.tex"],
+        (_, "--as") => &["mps"],
         ("tasks" | "tasks run" | "evr", "--device") => &["gtx1070"],
         (_, "--device") => &["xavier", "titan-v"],
         (_, "--launch-latency") => &["50us"],

@@ -81,10 +81,11 @@ fn operation(
     Ok(Some(operation))
 }
 
-/// A chain as the file has it, where its threads have these names; `None`: one has none.
-pub(super) fn write<'n>(chain: &Chain, name: impl Fn(u32) -> Option<&'n String>) -> Option<Value> {
+/// A chain as the file has it, where its threads have these names, and kernels theirs behind `prefix`; `None`: one has
+/// none.
+pub(super) fn write<'n>(chain: &Chain, prefix: &str, name: impl Fn(u32) -> Option<&'n String>) -> Option<Value> {
     let operation = |operation: &LinkOperation| match operation {
-        LinkOperation::Kernel(title) => json!({"kernel": **title}),
+        LinkOperation::Kernel(title) => json!({"kernel": format!("{prefix}{title}")}),
         LinkOperation::Copy(direction) => json!({"copy": direction.name()}),
     };
     let link = |link: &ChainLink| {
@@ -95,7 +96,10 @@ pub(super) fn write<'n>(chain: &Chain, name: impl Fn(u32) -> Option<&'n String>)
         Some(if entry.len() == 1 { json!(name(link.thread)?) } else { Value::Object(entry) })
     };
     let path = chain.links.iter().map(link).collect::<Option<Vec<Value>>>()?;
-    let mut entry = Map::from_iter([("name".to_owned(), json!(*chain.name)), ("path".to_owned(), path.into())]);
+    let mut entry = Map::from_iter([
+        ("name".to_owned(), json!(format!("{prefix}{}", chain.name))),
+        ("path".to_owned(), path.into()),
+    ]);
     for (key, limit) in [("reaction_time", chain.reaction_time), ("data_age", chain.data_age)] {
         entry.extend(limit.map(|limit| (key.to_owned(), json!(limit.to_string()))));
     }

@@ -1,14 +1,14 @@
 //! Writing scenarios in the native format, so that anything in them can be edited.
 
+mod kernels;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::counters::{END, WAIT_VALUE, WRITE_VALUE};
-use super::kernels::TRY_CANCEL;
+use super::counters::{WAIT_VALUE, WRITE_VALUE};
 use super::operations::LAUNCH_COMPLETION;
 use super::sharing::{DEVICE, DEVICES};
 use super::threads::RESERVED;
@@ -17,13 +17,12 @@ use crate::device::Device;
 use crate::limits::count_turn;
 use crate::proven::Proven;
 use crate::scenario::endless::comes_back;
-use crate::scenario::host_thread::{CoreShare, Deadline, HostThread, Step};
+use crate::scenario::host_thread::{BarrierId, CoreShare, Deadline, HostThread, Step};
 use crate::scenario::model::{ReleaseOrder, Scenario};
 use crate::time::Duration;
 use crate::workload::{
-    BlockClock, BlockTime, CheckedKernel, CounterValue, EventId, InterleaveLevel, KernelId, MpsPercentage, NULL_STREAM,
-    PointAction, ProcessId, ProcessSharing, Programmatic, Share, SmSplit, StreamId, Synchronization, ValueId,
-    WorkItems,
+    CounterValue, EventId, InterleaveLevel, MpsPercentage, NULL_STREAM, ProcessId, ProcessSharing, SmSplit, StreamId,
+    ValueId,
 };
 
 /// What the native format cannot say.
@@ -82,7 +81,13 @@ impl Scenario {
     /// [`NotNative`] for a scenario that did not come through a reader, one of whose threads ends with another, or
     /// counts beyond 32 bits.
     pub fn to_native_json(&self) -> Result<String, NotNative> {
-        let writer = Writer::new(self);
+        Ok(format!("{:#}\n", Value::Object(self.to_native("")?)))
+    }
+
+    /// The same as the keys of the file, with this before each name of a kernel, stream, host, event, counter, barrier
+    /// or chain.
+    pub(super) fn to_native(&self, prefix: &str) -> Result<Map<String, Value>, NotNative> {
+        let writer = Writer::new(self, prefix);
         let mut file = Entry::default();
         file.put("format", FORMAT);
         file.put("name", self.name.as_str());
@@ -104,9 +109,9 @@ impl Scenario {
         file.put_some("streams", streams);
         file.put_some("hosts", hosts);
         // One of which a thread never runs never tells anybody anything.
-        let chains = self.chains.iter().filter_map(|chain| chains::write(chain, |thread| names.get(&thread)));
+        let chains = self.chains.iter().filter_map(|chain| chains::write(chain, prefix, |thread| names.get(&thread)));
         file.put_some("chains", chains.collect::<Vec<Value>>());
-        Ok(format!("{:#}\n", Value::Object(file.0)))
+        Ok(file.0)
     }
 }
 
@@ -149,6 +154,8 @@ type ThreadNames = HashMap<u32, String>;
 
 struct Writer<'a> {
     scenario: &'a Scenario,
+    /// Stands before names.
+    prefix: &'a str,
     /// Whether what has no end gets as many jobs as it has here when it is read.
     comes_back: bool,
     kernels: Vec<String>,
@@ -160,26 +167,29 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(scenario: &'a Scenario) -> Self {
+    fn new(scenario: &'a Scenario, prefix: &'a str) -> Self {
+        let called =
+            |names: Vec<String>| -> Vec<String> { names.into_iter().map(|name| prefix.to_owned() + &name).collect() };
         let titles = scenario.kernels().iter().map(|kernel| &*kernel.title);
         let names = scenario.streams().iter().skip(1).map(|stream| &*stream.name);
         let reserved: Vec<&str> = RESERVED.into_iter().chain([NULL_STREAM]).collect();
         let mut streams = vec![NULL_STREAM.to_owned()];
-        streams.extend(distinct(names, "stream", &reserved));
+        streams.extend(called(distinct(names, "stream", &reserved)));
         for process in scenario.catalogue.processes() {
             // A NULL stream is meant by who uses it.
             NULL_STREAM.clone_into(&mut streams[process.null_stream().index()]);
         }
         let processes = distinct(scenario.catalogue.processes().iter().map(|process| &*process.name), "process", &[]);
-        let events = distinct(scenario.events().iter().map(|name| &**name), "event", &[]);
-        let counters = distinct(scenario.catalogue.counters().iter().map(|name| &**name), "counter", &[]);
+        let events = called(distinct(scenario.events().iter().map(|name| &**name), "event", &[]));
+        let counters = called(distinct(scenario.catalogue.counters().iter().map(|name| &**name), "counter", &[]));
         let green = scenario.catalogue.green_contexts().iter().map(|context| &*context.name);
         let green = distinct(green, "green context", &[]);
         let comes_back = comes_back(scenario);
         Self {
             scenario,
+            prefix,
             comes_back,
-            kernels: distinct(titles, "kernel", &[]),
+            kernels: called(distinct(titles, "kernel", &[])),
             streams,
             events,
             counters,
@@ -247,77 +257,8 @@ impl<'a> Writer<'a> {
         self.scenario.catalogue.is_null_stream(stream)
     }
 
-    fn kernels(&self) -> Map<String, Value> {
-        let numbered = (0..).map(KernelId).zip(self.scenario.kernels().iter());
-        let entries = numbered.map(|(id, kernel)| (self.kernels[id.index()].clone(), self.kernel(id, kernel)));
-        entries.collect()
-    }
-
-    fn kernel(&self, id: KernelId, kernel: &CheckedKernel) -> Value {
-        let mut entry = Entry::default();
-        entry.put("blocks", kernel.blocks);
-        entry.put("threads", kernel.shape.threads);
-        let items = kernel.work_items();
-        let in_loop = items.and_then(|items| match items {
-            WorkItems::Loop { items, time } => Some((items, time)),
-            WorkItems::TryCancel => None,
-        });
-        let BlockTime { best, worst } = in_loop.map_or(kernel.duration, |(_, time)| BlockTime::fixed(time));
-        let bounds = || json!({"best": time(best), "worst": time(worst)});
-        let until = until(kernel);
-        if until.is_none() {
-            entry.put("duration", if best == worst { time(worst).into() } else { bounds() });
-        }
-        entry.put_some(
-            "until",
-            until.map(
-                |CounterValue { counter, value }| json!({"counter": self.counters[counter.index()], "value": value}),
-            ),
-        );
-        entry.put_some("items", items.map(|_| in_loop.map_or_else(|| json!(TRY_CANCEL), |(items, _)| json!(items))));
-        entry.put_some("clock", unusual(kernel.clock, BlockClock::name));
-        let own_times = self.scenario.block_times.get(&id).filter(|_| in_loop.is_none());
-        let listed = |times: &Arc<[Duration]>| {
-            times.iter().take(kernel.blocks as usize).copied().map(time).collect::<Vec<String>>()
-        };
-        entry.put_some("block_times", own_times.map(listed));
-        let Programmatic { trigger, wait, .. } = kernel.programmatic();
-        for (key, share) in [("trigger", trigger), ("wait", Some(wait).filter(|wait| *wait != Share::ALL))] {
-            entry.put_some(key, share.and_then(|share| share.to_string().parse::<serde_json::Number>().ok()));
-        }
-        self.synchronization(kernel, &mut entry);
-        let clusters = kernel.clusters();
-        entry.put_some("cluster", clusters.map(|clusters| clusters.size));
-        entry.put_some("cluster_fallback", clusters.and_then(|clusters| clusters.fallback));
-        entry.put_some("shared_memory_bytes", kernel.shape.shared_memory_bytes);
-        entry.put_some("registers_per_thread", kernel.shape.registers_per_thread);
-        entry.put_some("sm_mask", kernel.sm_mask.map(|mask| mask.to_string()));
-        Value::Object(entry.0)
-    }
-
-    fn synchronization(&self, kernel: &CheckedKernel, entry: &mut Entry) {
-        let Some(Synchronization { is_cooperative, points }) = kernel.synchronization() else { return };
-        entry.put_some("cooperative", *is_cooperative);
-        let last_wait = points.iter().rposition(|point| !matches!(point.action, PointAction::Signal(_)));
-        let (mut signals, mut syncs, mut waits) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, point) in points.iter().enumerate() {
-            let at = json!(point.at.to_string().parse::<serde_json::Number>().ok());
-            match point.action {
-                PointAction::Signal(counter) => {
-                    let is_at_end = point.at == Share::ALL && last_wait.is_none_or(|last| last < place);
-                    let at = if is_at_end { json!(END) } else { at };
-                    signals.push(json!({"at": at, "counter": self.counters[counter.index()]}));
-                }
-                PointAction::GridSync => syncs.push(at),
-                PointAction::Wait(_) if until(kernel).is_some() && point.at == Share::ALL => {}
-                PointAction::Wait(CounterValue { counter, value }) => {
-                    waits.push(json!({"at": at, "counter": self.counters[counter.index()], "value": value}));
-                }
-            }
-        }
-        entry.put_some("signal", signals);
-        entry.put_some("grid_sync", syncs);
-        entry.put_some("wait", waits);
+    fn barrier(&self, barrier: BarrierId) -> String {
+        format!("{}barrier {}", self.prefix, barrier.0)
     }
 
     fn value(&self, key: &str, value: ValueId, stream: Option<&str>) -> Value {
@@ -374,7 +315,8 @@ impl<'a> Writer<'a> {
 
         let taken: Vec<&str> = of_streams.iter().filter_map(|(stream, _)| self.stream_name(*stream)).collect();
         let others = &threads[of_streams.len()..];
-        let names = distinct(others.iter().map(|thread| &*thread.label), "host", &taken);
+        let labels: Vec<String> = others.iter().map(|thread| self.prefix.to_owned() + &thread.label).collect();
+        let names = distinct(labels.iter().map(String::as_str), "host", &taken);
         let numbers = (0..).zip(&self.scenario.threads).filter(|(_, thread)| runs(thread)).map(|(number, _)| number);
         let of_streams = taken.iter().map(|name| (*name).to_owned());
         let of_threads: ThreadNames = numbers.zip(of_streams.chain(names.iter().cloned())).collect();
@@ -396,7 +338,7 @@ impl<'a> Writer<'a> {
         let submits = |step: &Step| step.submission().is_some_and(|(_, to)| to == stream);
         let limited = thread.period.is_some_and(|period| period > Duration::ZERO) || thread.iterations == Some(1);
         let plain = thread.barrier.is_none() && !thread.may_end_early() && limited;
-        let named = self.stream_name(stream)? == &*thread.label;
+        let named = self.stream_name(stream)?.strip_prefix(self.prefix) == Some(&*thread.label);
         (plain && named && thread.steps.iter().all(submits)).then_some(stream)
     }
 
@@ -434,7 +376,7 @@ impl<'a> Writer<'a> {
         let has_no_limit = thread.iterations.is_none() && has_no_period && trigger.is_none();
         entry.put_some("triggered_by", trigger.cloned());
         entry.put_some("time_limit", thread.time_limit.map(time).or(has_no_limit.then(|| LONGEST.to_owned())));
-        entry.put_some("barrier", thread.barrier.map(|barrier| format!("barrier {}", barrier.0)));
+        entry.put_some("barrier", thread.barrier.map(|barrier| self.barrier(barrier)));
         if let Some(CoreShare { core, priority, spins }) = thread.core {
             entry.put("core", core);
             entry.put("cpu_priority", priority);
@@ -512,21 +454,10 @@ impl<'a> Writer<'a> {
             Step::Allocate => json!({"malloc": "device"}),
             Step::Sleep(duration) => json!({"sleep": duration.to_string()}),
             Step::Work(duration) => json!({"work": duration.to_string()}),
-            Step::Barrier(barrier) => json!({"barrier": format!("barrier {}", barrier.0)}),
+            Step::Barrier(barrier) => json!({"barrier": self.barrier(barrier)}),
             Step::Repeat { .. } => return Err(unknown()),
         })
     }
-}
-
-/// The value until which blocks of a persistent kernel run that do nothing else: the one that they wait for at the end
-/// of no time.
-fn until(kernel: &CheckedKernel) -> Option<CounterValue> {
-    let points = &kernel.synchronization().filter(|_| kernel.duration.worst == Duration::ZERO)?.points;
-    let mut waits = points.iter().filter_map(|point| match point.action {
-        PointAction::Wait(value) if point.at == Share::ALL => Some(value),
-        _ => None,
-    });
-    waits.next().filter(|_| waits.next().is_none())
 }
 
 /// Release, period, deadline and number of iterations, under the key that streams or hosts have for it.
@@ -564,7 +495,7 @@ fn without_stream(mut operation: Value) -> Value {
 }
 
 /// The names with a number behind those that occurred before, are empty or stand in `taken`.
-fn distinct<'n>(names: impl Iterator<Item = &'n str> + Clone, what: &'n str, taken: &[&str]) -> Vec<String> {
+pub(super) fn distinct<'n>(names: impl Iterator<Item = &'n str> + Clone, what: &'n str, taken: &[&str]) -> Vec<String> {
     let own: HashSet<&str> = names.clone().collect();
     let mut used: HashSet<String> = taken.iter().map(|name| (*name).to_owned()).collect();
     // The number that each name gets next: a million equal names must not try a million numbers each.
