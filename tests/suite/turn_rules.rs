@@ -23,6 +23,32 @@ fn an_idle_process_keeps_its_place_in_the_round() {
     assert_eq!(order, [0, 1, 2, 0, 1, 2]);
 }
 
+/// By hand: P has three kernels of 100 us in a row with gaps of 10 us, in one turn of 320 us; Q's kernel has its own.
+#[test]
+fn a_context_keeps_its_turn_through_the_gap_behind_a_kernel_and_gets_none_for_it() {
+    let stream = |name: &str, kernels: usize| {
+        let operations = vec![json!({"kernel": "K"}); kernels];
+        json!({"name": name, "process": name, "operations": operations})
+    };
+    let file = json!({
+        "format": "gpusched-scenario/1", "name": "gaps", "switch_cost": "50 us", "processes": {"P": {}, "Q": {}},
+        "kernels": {"K": {"blocks": 2, "threads": 1024, "duration": "100 us"}},
+        "streams": [stream("P", 3), stream("Q", 1)],
+    });
+    let with = |slice: u64| {
+        let options = ReadOptions {
+            kernel_gap: Some(Duration::from_ns(10_000)),
+            time_slice: Some(Duration::from_ns(slice * 1_000)),
+            ..ReadOptions::default()
+        };
+        turns(&run(&file, &options))
+    };
+    let none = TurnEnd::NoWork;
+    assert_eq!(with(1_000), [(0, 0, 320, none), (1, 370, 470, none)]);
+    // The slice is over in the first gap, in which P asks for no turn; it gets the next when that is over.
+    assert_eq!(with(105), [(0, 0, 105, TurnEnd::TimeSlice), (1, 155, 255, none), (0, 305, 515, none)]);
+}
+
 #[test]
 fn with_block_end_a_turn_of_the_same_context_follows_at_once_and_its_blocks_go_on() {
     // H has two places in a round before L, with M between, which has nothing to do.

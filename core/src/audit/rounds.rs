@@ -6,6 +6,7 @@ use super::audited_run::AuditedRun;
 use super::finding::{AuditRule, Finding, length};
 use super::observed_run::ObservedWork;
 use super::observed_run::{ObservedTurn, ObservedTurns};
+use super::readiness::Readiness;
 use crate::device::Preemption;
 use crate::logs::LogTime;
 
@@ -59,6 +60,8 @@ fn finding(rule: AuditRule, turn: &ObservedTurn, at_ns: LogTime, by: i64, what: 
 pub(super) struct Sequence<'a> {
     turns: &'a ObservedTurns,
     work: Vec<Work>,
+    /// The same with gaps in which a context keeps its turn, but gets none.
+    kept: Vec<Work>,
     round: Vec<usize>,
     /// Start and end of every block of each context.
     blocks: Vec<Vec<(LogTime, LogTime)>>,
@@ -80,6 +83,7 @@ impl<'a> Sequence<'a> {
         let observed = run.observed;
         let contexts = observed.context_count();
         let (mut work, mut blocks) = (vec![Work::new(); contexts], vec![Vec::new(); contexts]);
+        let mut kept = work.clone();
         for (index, operation) in observed.operations.iter().enumerate() {
             let from = run.ready[index].lo.latest();
             let to = run.executed[index].finish.filter(|&finish| finish <= turns.run_end_ns).unwrap_or(LogTime::MAX);
@@ -87,14 +91,16 @@ impl<'a> Sequence<'a> {
             if observed.runs_in_turns(&operation.work) && from < to {
                 work[context].push((from, to));
             }
+            kept[context].extend(in_gap(&run.ready[index], operation.launched_ns[0]));
             if let ObservedWork::Kernel(kernel) = &operation.work {
                 blocks[context].extend(kernel.blocks.times.iter().map(|&[start, end]| (start, end)));
             }
         }
         let run_to_the_end = observed.device.time_slicing.preemption == Preemption::BlockEnd;
-        let work = work.into_iter().map(joined).collect();
+        let work: Vec<Work> = work.into_iter().map(joined).collect();
+        let kept = kept.into_iter().zip(&work).map(|(gaps, work)| joined([gaps, work.clone()].concat())).collect();
         let exact = run.clocks.exact && !run.channels_bind() && !turns.is_driven_by_host;
-        Self { turns, work, round: turns.round(), blocks, run_to_the_end, exact }
+        Self { turns, work, kept, round: turns.round(), blocks, run_to_the_end, exact }
     }
 
     fn check(&self, findings: &mut Vec<Finding>) {
@@ -192,7 +198,7 @@ impl<'a> Sequence<'a> {
 
     fn expected_end(&self, turn: &ObservedTurn, before: Option<Before>) -> LogTime {
         let slices_end = self.slices_end(turn);
-        let own = &self.work[turn.process];
+        let own = &self.kept[turn.process];
         let own_end = own
             .get(own.partition_point(|&(_, to)| to <= turn.start_ns))
             .map_or(turn.start_ns, |&(from, to)| if from <= turn.start_ns { to } else { turn.start_ns });
@@ -258,6 +264,14 @@ impl<'a> Sequence<'a> {
     fn slice(&self, turn: &ObservedTurn) -> i64 {
         self.turns.time_slices_ns.get(turn.process).copied().unwrap_or(1).max(1)
     }
+}
+
+/// T2: from when until when a gap alone holds a kernel, if it had come to the GPU when it became the head of its
+/// stream.
+fn in_gap(ready: &Readiness, launched: LogTime) -> Option<(LogTime, LogTime)> {
+    let is_head = ready.stream.map_or(launched, |(_, before)| launched.max(before.latest()));
+    let on_gpu = ready.launch_latency.is_none_or(|over| over.latest() <= is_head);
+    ready.kernel_gap.filter(|_| on_gpu).map(|over| (is_head, over.latest())).filter(|(from, to)| from < to)
 }
 
 /// The same times, in order and joined where they touch.

@@ -9,6 +9,7 @@ use rustc_hash::FxHasher;
 
 use crate::canonical::Canonical;
 use crate::time::{Duration, Instant};
+use crate::workload::ProcessId;
 
 /// Something that is going to complete; the numbers are the backend's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +41,15 @@ pub(crate) struct Latency {
     pub since: Instant,
     /// It is behind the kernel that has triggered it, and may go on beside that from then on (PDL).
     pub is_triggered: bool,
+    /// The process whose turn lasts until then (T2): it had reached the GPU, and nothing but a gap holds it.
+    pub keeps_turn_of: Option<ProcessId>,
+}
+
+impl Latency {
+    /// Of an operation that has been triggered (PDL).
+    pub(crate) fn triggered(operation: u32, until: Instant) -> Self {
+        Self { until, operation, since: until, is_triggered: true, keeps_turn_of: None }
+    }
 }
 
 /// Events in the order (instant, phase, sequence): of one instant, the ends of latencies come first, in launch order;
@@ -126,6 +136,11 @@ impl Calendar {
     /// Enters the end of a latency.
     pub(crate) fn hold(&mut self, latency: Latency) {
         self.latencies.push(Reverse(latency));
+    }
+
+    /// Whether a kernel of a process is held by a gap alone, for which its context keeps its turn (T2). Costs O(n).
+    pub(crate) fn keeps_turn(&self, process: ProcessId) -> bool {
+        self.latencies.iter().any(|Reverse(latency)| latency.keeps_turn_of == Some(process))
     }
 
     /// Takes back that a kernel may go on beside the one that has triggered it. Costs O(n).
@@ -305,7 +320,8 @@ impl Calendar {
         let Self { latencies, completions, links, wakes, next_wake: _, sequence: _, held, is_timed } = self;
         let mut latencies: Vec<Latency> = latencies.iter().map(|&Reverse(latency)| latency).collect();
         latencies.sort_unstable();
-        to.list(latencies, |to, Latency { until, operation, since, is_triggered }| {
+        // Whose turn lasts is seen from what stands in its stream.
+        to.list(latencies, |to, Latency { until, operation, since, is_triggered, keeps_turn_of: _ }| {
             to.instant(until);
             to.operation(operation);
             to.instant(since);

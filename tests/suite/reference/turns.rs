@@ -140,7 +140,8 @@ impl ReferenceGpu<'_> {
             turn.slice_end += turn.slice;
         }
         let others_wait = (0..self.contexts.number()).any(|other| other != turn.context && self.has_work(which, other));
-        let is_over = if !self.has_work(which, turn.context) {
+        let is_in_gap = which == Which::Compute && self.is_in_gap(turn.context);
+        let is_over = if !self.has_work(which, turn.context) && !is_in_gap {
             true
         } else if turn.runs_out || (now >= turn.slice_end && others_wait && !self.has_next_turn(which, &mut turn)) {
             turn.runs_out = true;
@@ -229,6 +230,18 @@ impl ReferenceGpu<'_> {
                 self.has_blocks(context) || waits || copies
             }
         }
+    }
+
+    /// T2: whether a kernel of a context had come to the GPU before it was the head of its stream, and is held by the
+    /// gap behind the kernel before it.
+    fn is_in_gap(&self, context: usize) -> bool {
+        let heads = self.streams.iter().filter_map(|queue| queue.front().copied());
+        heads.filter(|&head| self.context_of(head) == context).any(|head| {
+            let before = (0..head).rev().find(|&other| self.operations[other].stream == self.operations[head].stream);
+            let is_head_since = before.and_then(|before| self.operations[before].finish).unwrap_or(0);
+            let since = is_head_since.max(self.operations[head].launched);
+            self.launch_latency_over(head) <= since && self.kernel_gap_over(head) > self.now
+        })
     }
 
     /// Whether a context has blocks that have begun and not ended.

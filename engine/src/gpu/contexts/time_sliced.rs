@@ -3,9 +3,9 @@
 //! The order within an instant is the usual one (see `simulation`): completions, then the host, then blocks are
 //! assigned. Before that it is decided which context has the turn, and only its blocks are assigned:
 //!
-//! - A turn ends when its context has neither blocks nor anything that waits for SMs (T2), or when its slice is over
-//!   and another context has work. Alone, a context goes on without an end; its slices are counted on all the same, so
-//!   a context that comes waits at most one slice.
+//! - A turn ends when its context has neither blocks nor anything that waits for SMs, nor a kernel that had reached the
+//!   GPU and is held by a gap alone (T2), or when its slice is over and another context has work. Alone, a context goes
+//!   on without an end; its slices are counted on all the same, so a context that comes waits at most one slice.
 //! - The next turn is that of the next context on the runlist that has work (T1, T6). It begins when the switch is over
 //!   (T3), which costs nothing if the context is the one that had the last turn, or nobody had one.
 //! - In the instant at which a slice is over no block of its context is assigned any more.
@@ -164,14 +164,15 @@ impl TimeSliced {
     }
 
     /// Why the context whose turn it is must not go on.
-    fn must_yield(&self, now: Instant) -> Option<TurnEnd> {
+    fn must_yield<O>(&self, BackendContext { now, calendar, .. }: &BackendContext<'_, O>) -> Option<TurnEnd> {
         let Turn::Of { context, until, contended } = self.turn else { return None };
         let Context { backend, runnable, .. } = &self.contexts[context];
-        if !backend.has_work() {
+        // A context that is in a gap keeps its turn, and gets none.
+        if !backend.has_work() && !calendar.keeps_turn(process(context)) {
             Some(TurnEnd::NoWork)
         } else if !runnable {
             Some(TurnEnd::TakenOff)
-        } else if contended && until <= now {
+        } else if contended && until <= *now {
             Some(TurnEnd::TimeSlice)
         } else {
             None
@@ -332,7 +333,7 @@ impl Backend for TimeSliced {
             Copies::Linked(backend) => drop(backend.dispatch(context)?),
         }
         self.look_around(context.now);
-        if let Some(why) = self.must_yield(context.now) {
+        if let Some(why) = self.must_yield(context) {
             self.yield_turn(why, context)?;
         }
         let has_begun = self.give_turn(context)?;
@@ -343,7 +344,7 @@ impl Backend for TimeSliced {
         if self.timers_end_first {
             return Ok(None);
         }
-        let dispatched = if self.must_yield(context.now).is_some() {
+        let dispatched = if self.must_yield(context).is_some() {
             self.within(number, context, SmBackend::run_out)?;
             None
         } else {
@@ -357,7 +358,7 @@ impl Backend for TimeSliced {
         let timers_end_first = std::mem::take(&mut self.timers_end_first);
         self.look_around(context.now);
         // A host may have taken a context off the runlist since.
-        if let Some(why) = self.must_yield(context.now) {
+        if let Some(why) = self.must_yield(context) {
             self.yield_turn(why, context)?;
             if self.give_turn(context)? {
                 self.look_again(context);

@@ -24,10 +24,14 @@ impl Frontend {
             OperationKind::Kernel(_) => queue.kernels_from,
             _ => Instant::ZERO,
         };
-        let until = self.launch_latency_over(head).max(gap_over);
+        let launch_over = self.launch_latency_over(head);
+        let until = launch_over.max(gap_over);
         if until > context.now {
             self.streams[stream.index()].head_state = HeadState::NeedsTime;
-            context.calendar.hold(Latency { until, operation: head, since: context.now, is_triggered: false });
+            let process = context.catalogue.streams()[stream.index()].process;
+            let keeps_turn_of = (launch_over <= context.now).then_some(process);
+            let (operation, since) = (head, context.now);
+            context.calendar.hold(Latency { until, operation, since, is_triggered: false, keeps_turn_of });
         }
     }
 
@@ -122,7 +126,7 @@ impl Frontend {
         let Some((triggered, next)) = self.triggered_next(stream) else { return };
         let launched = self.operation(next).launched;
         let until = triggered.max(launched.saturating_add(self.launch_latency)).max(context.now);
-        context.calendar.hold(Latency { until, operation: next, since: until, is_triggered: true });
+        context.calendar.hold(Latency::triggered(next, until));
     }
 
     /// The kernel that may go on beside the one that went on last in a stream, and from when on.
@@ -203,7 +207,7 @@ impl Frontend {
     ) {
         if let Some(wait) = self.streams[stream.index()].current() {
             let until = triggered.max(context.now);
-            context.calendar.hold(Latency { until, operation: wait, since: until, is_triggered: true });
+            context.calendar.hold(Latency::triggered(wait, until));
         }
     }
 

@@ -22,7 +22,9 @@ impl TimeSliced {
         let Turn::Of { context: current, until, contended: true } = self.turn else { return Ok(()) };
         let now = context.now;
         let began = now.checked_add(self.contexts[current].time_slice) == Some(until);
-        if !began || !self.may_skip_rounds || self.preemption != Preemption::MidBlock {
+        // A context that is in a gap has no next turn.
+        let works = self.contexts[current].works;
+        if !began || !works || !self.may_skip_rounds || self.preemption != Preemption::MidBlock {
             return Ok(());
         }
         // Blocks that need not wait any longer go on in the next turn of their context.
