@@ -9,6 +9,7 @@ mod demands;
 mod endless;
 pub mod examiner;
 mod examiner_logs;
+mod host_calls;
 mod host_thread;
 mod known_kernels;
 mod model;
@@ -27,6 +28,7 @@ pub use demands::{ModelDemands, RequirementOf};
 pub use demands::{ReleaseDoubt, Requirement, ResponseLimit};
 #[doc(hidden)]
 pub use endless::Endless;
+pub use host_calls::HostCalls;
 pub(crate) use host_thread::followed;
 pub use host_thread::{BarrierId, CoreShare, Deadline, HostThread, Step};
 #[doc(hidden)]

@@ -42,16 +42,16 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5664),
-    ("core/run", 2778),
+    ("core/scenario", 5687),
+    ("core/run", 2782),
     ("core/hosts", 2112),
     ("core/logs", 2338),
     ("core/audit", 4180),
-    ("core/analysis", 14170),
+    ("core/analysis", 14171),
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1276),
-    ("core/tables", 3289),
+    ("core/tables", 3343),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -59,7 +59,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("systems/hosts", 2408),
     ("systems/tables", 654),
     ("systems/pictures", 624),
-    ("imports/profile", 3729),
+    ("imports/profile", 3782),
     ("imports/amalthea", 3787),
     ("imports/input", 636),
     ("imports/tables", 396),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 94_094;
+const LINES: usize = 94_229;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 565;
+const FILES: usize = 567;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 653;
+const MOST_PUBLIC_ITEMS: usize = 654;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::campaign::config;
-use crate::common::gpusched;
+use crate::common::{self, directory, gpusched, stdout};
 use crate::generate::{Case, Limits, scenario};
 
 /// Kernels that fill the GPU, for 2 and 3 ms, and these streams and hosts.
@@ -99,6 +99,54 @@ fn iterations_of_one_host_follow_one_another_until_the_release_that_was_in_time(
     assert_eq!(path(&late, None), (parts(&all), PathEnd::Begin));
     let in_time = of(&json!([{"name": "s"}]), &host("6 ms"));
     assert_eq!(path(&in_time, None), (parts(&[("a", 12, 14), ("b", 14, 17)]), PathEnd::Release(0)));
+}
+
+/// By hand: the host launches at 0, is in `cudaMalloc` from 10 to 310 us, and in a call within it, and launches again
+/// at 400 us; each launch takes 4 us, of which the second is over when its kernel is submitted.
+#[test]
+fn what_the_host_of_a_profile_did_is_told_by_the_calls_in_which_it_was() {
+    let event = |category: &str, name: &str, from: u64, duration: u64, arguments: Value| {
+        json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 2, "ts": from, "dur": duration,
+            "args": arguments})
+    };
+    let call = |name: &str, from: u64, duration: u64, correlation: u64| {
+        event("cuda_runtime", name, from, duration, json!({"correlation": correlation}))
+    };
+    let kernel = |from: u64, correlation: u64| {
+        let arguments = json!({"device": 0, "context": 1, "stream": 7, "correlation": correlation, "grid": [1, 1, 1],
+            "block": [32, 1, 1], "registers per thread": 32, "shared memory": 0});
+        event("kernel", "work", from, 50, arguments)
+    };
+    let properties = json!({"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0,
+        "numSms": 108, "maxThreadsPerMultiprocessor": 2048, "regsPerMultiprocessor": 65536, "warpSize": 32,
+        "sharedMemPerMultiprocessor": 167_936});
+    let events = json!([
+        call("cudaLaunchKernel", 0, 4, 1),
+        kernel(10, 1),
+        call("cudaMalloc", 10, 300, 2),
+        call("cuMemCreate", 20, 100, 3),
+        call("cudaLaunchKernel", 400, 4, 4),
+        kernel(410, 4)
+    ]);
+    let file = directory("host-calls").join("calls.json");
+    let profile = json!({"schemaVersion": 1, "deviceProperties": [properties], "traceEvents": events});
+    std::fs::write(&file, profile.to_string()).expect("it can be written");
+    let file = file.to_string_lossy();
+    let report = common::json(&["simulate", &file, "--critical-path", "--format", "json"]);
+    let sums = report["critical_path_sums"].as_array().expect("there are sums");
+    let of_host = sums.iter().filter(|sum| sum["kind"] == "host");
+    let of_host: Vec<(&str, u64)> =
+        of_host.map(|sum| (sum["name"].as_str().expect("a name"), sum["time_ns"].as_u64().expect("a time"))).collect();
+    let expected = [
+        ("thread 2: cudaMalloc", 300_000),
+        ("thread 2: outside of its calls", 96_000),
+        ("thread 2: cudaLaunchKernel", 4_000),
+    ];
+    assert_eq!(of_host, expected);
+    let text = stdout(&gpusched(&["simulate", &file, "--critical-path"]));
+    let first = "what took the time, 460 us: host 87.0 %, kernel 10.9 %, wait 2.2 %; most of it is host thread 2: \
+                 cudaMalloc: 300 us (65.2 %)";
+    assert_eq!(text.lines().next(), Some(first));
 }
 
 #[test]

@@ -344,6 +344,7 @@ pub(crate) fn of_threads(catalogue: Catalogue, threads: Vec<HostThread>) -> Scen
         expected: None,
         chains: Vec::new(),
         examiner: None,
+        calls: None,
     }
 }
 

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::summary::Summary;
 use super::{HeldCall, IterationSpan};
 use crate::limits::count_turn;
+use crate::proven::OrMost;
 use crate::scenario::{HostThread, Step, UnknownStream, followed};
 use crate::time::{Duration, Instant};
 use crate::trace::{Accuser, OperationRecord, Reason, Rule, reasons};
@@ -77,6 +78,8 @@ pub struct CriticalPath {
     pub parts: Vec<PathPart>,
     /// Why there is nothing before the first part.
     pub end: PathEnd,
+    /// How long it was in which step of which host thread, by their indices.
+    pub host_steps: Vec<(u32, u32, Duration)>,
 }
 
 impl CriticalPath {
@@ -162,6 +165,7 @@ struct Walk<'s, 'a> {
     spans: FxHashMap<(u32, u32), IterationSpan>,
     programs: Vec<Option<Program<'a>>>,
     parts: Vec<PathPart>,
+    host_steps: Vec<(u32, u32, Duration)>,
 }
 
 impl<'s, 'a> Walk<'s, 'a> {
@@ -183,6 +187,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             spans: iterations.iter().map(|span| ((span.thread, span.iteration), *span)).collect(),
             programs: scenario.threads.iter().map(Program::of).collect(),
             parts: Vec::new(),
+            host_steps: Vec::new(),
         }
     }
 
@@ -213,12 +218,12 @@ impl<'s, 'a> Walk<'s, 'a> {
                 Err(end) => break end,
             }
         };
-        let mut parts = self.parts;
+        let (mut parts, host_steps) = (self.parts, self.host_steps);
         parts.reverse();
         if let Some(first) = parts.first_mut() {
             first.from = first.from.max(from);
         }
-        CriticalPath { job, from, to, parts, end }
+        CriticalPath { job, from, to, parts, end, host_steps }
     }
 
     fn push(&mut self, from: Instant, to: Instant, what: OnPath) {
@@ -285,6 +290,7 @@ impl<'s, 'a> Walk<'s, 'a> {
                 let from = Instant::from_ns(now.as_ns().saturating_sub(time.as_ns()));
                 if from < now {
                     self.push(from, now, OnPath::Host(thread));
+                    self.host_steps.push((thread, u32::try_from(done - 1).or_most(), now.since(from)));
                 }
                 (from, Ok(before))
             }

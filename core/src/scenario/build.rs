@@ -61,6 +61,7 @@ impl<'a> ScenarioBuilder<'a> {
             notes: Vec::new(),
             expected: None,
             examiner: None,
+            calls: None,
         };
         let durations = BlockDurations::new(options);
         let (timing, kernels) = (Timing::new(options), KnownKernels::default());

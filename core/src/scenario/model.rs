@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::examiner_logs::ExaminerLogs;
+use super::host_calls::HostCalls;
 use super::host_thread::HostThread;
 use crate::device::{ChannelOrder, CopyDirection, Device};
 use crate::limits::count_turn;
@@ -46,6 +47,8 @@ pub struct Scenario {
     pub expected: Option<Expected>,
     /// How the examiner would write its logs, if the scenario is one of its.
     pub examiner: Option<Arc<ExaminerLogs>>,
+    /// In which calls its hosts are while they sleep, if it is made of a profile that says so.
+    pub calls: Option<Arc<HostCalls>>,
 }
 
 impl Scenario {

@@ -5,6 +5,7 @@ pub(super) mod blame;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
 mod overlap;
+mod path;
 pub(super) mod residents;
 mod rows;
 
@@ -26,13 +27,15 @@ use crate::run::{CriticalPath, Overlap, Responses, Standstill, State, rule_log};
 use crate::spelling::formats;
 use crate::time::Instant;
 use answers::{
-    BlockWaitRow, ChainRow, HeldCallRow, add_chains, add_critical_path, add_held_calls, add_rules, block_wait_columns,
-    chain_columns, held_call_columns, part_columns, part_rows,
+    BlockWaitRow, ChainRow, HeldCallRow, add_chains, add_held_calls, add_rules, block_wait_columns, chain_columns,
+    held_call_columns,
 };
 use blame::{BlameTables, add_blame, blame_columns};
 pub use rows::simulate_to_rows;
 
 use overlap::{add_overlap, overlap_columns, overlap_rows};
+
+use path::{add_critical_path, part_columns, part_rows, path_answer, sum_columns, sums};
 
 use kernels::{KernelRow, block_columns, copy_columns, kernel_columns, response_columns, turn_columns};
 
@@ -185,6 +188,7 @@ impl Report for SimulationReport<'_> {
             }
             if let Some(path) = self.critical_path {
                 to.rows("critical_path", &part_columns(), part_rows(summary, path))?;
+                to.rows("critical_path_sums", &sum_columns(), sums(summary, path))?;
             }
             if let Some(overlap) = self.overlap {
                 to.rows("overlap", &overlap_columns(), overlap_rows(summary, overlap))?;
@@ -223,6 +227,10 @@ impl Report for SimulationReport<'_> {
         }
         if let (Some(overlap), Some(summary)) = (self.overlap, &self.run.record()) {
             add_overlap(page, summary, overlap);
+            page.blank();
+        }
+        if let (Some(path), Some(summary)) = (self.critical_path, &self.run.record()) {
+            page.line(&path_answer(summary, path));
             page.blank();
         }
         let mut words = RuleWords::default();

@@ -1,6 +1,7 @@
 //! A profile in the making, for the readers of all formats: names, streams and threads get numbers, and what is left
 //! out is counted.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(super) struct ProfileBuilder<'a> {
     function_of: FxHashMap<&'a str, u32>,
     stream_of: FxHashMap<StreamKey, u32>,
     thread_of: FxHashMap<(&'a str, &'a str), u32>,
+    call_name_of: FxHashMap<Box<str>, u32>,
     /// With their process and correlation.
     operations: Vec<(ProfiledOperation, u64, Option<u64>)>,
     calls: Vec<(u64, HostCall)>,
@@ -62,6 +64,7 @@ impl<'a> ProfileBuilder<'a> {
             operations: Vec::new(),
             threads: Vec::new(),
             calls: Vec::new(),
+            spent: Box::default(),
             syncs: Vec::new(),
             other: None,
             channels: 0,
@@ -74,6 +77,7 @@ impl<'a> ProfileBuilder<'a> {
             function_of: FxHashMap::default(),
             stream_of: FxHashMap::default(),
             thread_of: FxHashMap::default(),
+            call_name_of: FxHashMap::default(),
             operations: Vec::new(),
             calls: Vec::new(),
             syncs: Vec::new(),
@@ -169,6 +173,14 @@ impl<'a> ProfileBuilder<'a> {
 
     /// A call of a function of this name.
     pub(super) fn call(&mut self, process: u64, function: &str, call: HostCall) {
+        let next = number(self.profile.spent.names.len());
+        let known = self.call_name_of.get(function).copied();
+        let name = known.unwrap_or_else(|| {
+            self.profile.spent.names.push(function.into());
+            self.call_name_of.insert(function.into(), next);
+            next
+        });
+        self.profile.spent.calls.push((call.thread, call.start_ns, call.end_ns, name));
         if CallKind::is_cooperative(function) {
             self.cooperative.insert((process, call.correlation));
         }
@@ -197,6 +209,7 @@ impl<'a> ProfileBuilder<'a> {
             call.kind != CallKind::Asynchronous || submits.contains_key(&(*process, call.correlation))
         });
         crate::sorted::sort_by_key(&mut self.calls, |(_, call)| (call.start_ns, call.end_ns));
+        crate::sorted::sort_by_key(&mut self.profile.spent.calls, |&(thread, from, to, _)| (from, Reverse(to), thread));
         let mut call_of: FxHashMap<(u64, u64), u32> = FxHashMap::default();
         for (index, (process, call)) in self.calls.iter().enumerate() {
             // The first of several: a driver call stands inside the runtime call that made it.

@@ -51,6 +51,8 @@ pub struct GpuProfile {
     /// Calls that submitted something or may have waited, by start.
     #[doc(hidden)]
     pub calls: Vec<HostCall>,
+    /// Where hosts spent their time.
+    pub(super) spent: Box<Spent>,
     /// What is known of waits: of the host for the GPU, and of one stream for another.
     pub(crate) syncs: Vec<ProfiledSync>,
     /// Medians of another profile, which are taken where that knows the kernel.
@@ -61,6 +63,15 @@ pub struct GpuProfile {
     pub rank: Option<u32>,
     /// How many entries were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// All calls of hosts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Spent {
+    /// Thread, begin and end \[ns\], and the number of the function; by begin.
+    pub(super) calls: Vec<(u32, u64, u64, u32)>,
+    /// Names of the functions.
+    pub(super) names: Vec<Arc<str>>,
 }
 
 /// Functions that a note names.

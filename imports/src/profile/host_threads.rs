@@ -2,6 +2,7 @@
 //! waiting for the GPU as the recorded hosts did.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use closed_loop::WithoutCall;
 use events::{EventFinder, Events};
@@ -9,7 +10,8 @@ use events::{EventFinder, Events};
 use super::Launches;
 use super::gpu_profile::GpuProfile;
 use super::submissions::Submissions;
-use crate::scenario::{HostThread, ScenarioBuilder, Step};
+use crate::proven::OrMost;
+use crate::scenario::{HostCalls, HostThread, ScenarioBuilder, Step};
 use crate::time::Duration;
 use crate::workload::{StreamId, WorkloadError, numbered_stream};
 
@@ -28,12 +30,19 @@ pub(super) struct Submitted {
 /// What stands for none of the profile's operations in the list of those that a thread submits.
 pub const UNSEEN: u32 = u32::MAX;
 
+/// Steps of a thread, each with a time on the clock of the recording.
+type Sleeps = Vec<(u32, Range<u64>)>;
+
 /// Host threads.
 #[derive(Debug, Default)]
 pub(super) struct HostThreads {
     pub(super) threads: Vec<HostThread>,
     /// Of each thread, the operations that it submits, in that order.
     pub(super) submitted: Vec<Vec<u32>>,
+    /// Of each thread, the steps in which it sleeps, and from when until when that was recorded; by time.
+    pub(super) sleeps: Vec<Sleeps>,
+    /// The recorded threads that it stands for.
+    pub(super) stands_for: Vec<BTreeSet<u32>>,
     /// What t = 0 is on the profile's clock.
     pub(super) base_ns: u64,
     pub(super) notes: Vec<String>,
@@ -81,6 +90,34 @@ pub(super) fn host_threads(
     Ok(hosts)
 }
 
+impl HostThreads {
+    /// In which calls they were while they sleep. A call within another one counts as the outer one; where threads that
+    /// are one program were in calls at once, the one that was called first counts.
+    pub(super) fn calls(&self, profile: &GpuProfile) -> HostCalls {
+        let of_thread = |(sleeps, threads): (&Sleeps, &BTreeSet<u32>)| {
+            let mut calls: Vec<(Range<u64>, u32)> = Vec::new();
+            for &(_, from, to, name) in profile.spent.calls.iter().filter(|(thread, ..)| threads.contains(thread)) {
+                let from = calls.last().map_or(from, |(before, _)| before.end.max(from));
+                if from < to {
+                    calls.push((from..to, name));
+                }
+            }
+            let within = |(step, slept): &(u32, Range<u64>)| {
+                let first = calls.partition_point(|(call, _)| call.end <= slept.start);
+                let meanwhile = calls[first..].iter().take_while(|(call, _)| call.start < slept.end);
+                let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
+                for (call, name) in meanwhile {
+                    let spent = call.end.min(slept.end) - call.start.max(slept.start);
+                    *sums.entry(*name).or_default() += spent;
+                }
+                (*step, sums.into_iter().map(|(name, spent)| (name, Duration::from_ns(spent))).collect())
+            };
+            sleeps.iter().map(within).collect()
+        };
+        HostCalls::new(profile.spent.names.clone(), self.sleeps.iter().zip(&self.stands_for).map(of_thread).collect())
+    }
+}
+
 /// A thread in the making.
 #[derive(Debug)]
 struct Program {
@@ -89,17 +126,19 @@ struct Program {
     now_ns: u64,
     steps: Vec<Step>,
     submitted: Vec<u32>,
+    sleeps: Sleeps,
 }
 
 impl Program {
     fn new(start_ns: u64) -> Self {
-        Self { start_ns, now_ns: start_ns, steps: Vec::new(), submitted: Vec::new() }
+        Self { start_ns, now_ns: start_ns, steps: Vec::new(), submitted: Vec::new(), sleeps: Vec::new() }
     }
 
     /// Lets time pass until `at_ns`.
     fn at(&mut self, at_ns: u64) {
         let ns = at_ns.saturating_sub(self.now_ns);
         if ns > 0 {
+            self.sleeps.push((u32::try_from(self.steps.len()).or_most(), self.now_ns..at_ns));
             self.steps.push(Step::Sleep(Duration::from_ns(ns)));
         }
         self.now_ns = self.now_ns.max(at_ns);
@@ -117,13 +156,15 @@ impl Program {
         self.steps.extend(events.behind.get(&submitted.index).into_iter().flatten());
     }
 
-    fn finish(self, label: String, hosts: &mut HostThreads) {
+    fn finish(self, label: String, stands_for: BTreeSet<u32>, hosts: &mut HostThreads) {
         if !self.steps.iter().any(|step| step.submission().is_some()) {
             return;
         }
         let release = Duration::from_ns(self.start_ns.saturating_sub(hosts.base_ns));
         hosts.threads.push(HostThread::once(label, release, self.steps));
         hosts.submitted.push(self.submitted);
+        hosts.sleeps.push(self.sleeps);
+        hosts.stands_for.push(stands_for);
     }
 }
 
@@ -201,6 +242,6 @@ fn add_open_loop(
             program.at(at);
             program.steps.push(step);
         }
-        program.finish(numbered_stream(number) + kind, hosts);
+        program.finish(numbered_stream(number) + kind, BTreeSet::new(), hosts);
     }
 }

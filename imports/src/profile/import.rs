@@ -160,6 +160,7 @@ impl GpuProfile {
         self.note_launches(chosen, launch_latency, kernel_gap, &taken, &mut builder);
         let hosts = host_threads::host_threads(self, gpu, &steps, &streams, latency, chosen.launches, &mut builder)
             .map_err(|error| refuse(error.to_string()))?;
+        let calls = hosts.calls(self);
         for note in hosts.notes {
             builder.note(note);
         }
@@ -172,7 +173,8 @@ impl GpuProfile {
         if let Some(unused) = builder.unused_timing() {
             return Err(refuse(unused));
         }
-        let scenario = builder.build_ending().map_err(|(_, why)| refuse(format!("{why}; {}", why.help())))?;
+        let mut scenario = builder.build_ending().map_err(|(_, why)| refuse(format!("{why}; {}", why.help())))?;
+        scenario.calls = Some(Arc::new(calls));
         let streams = self.imported_streams(&scenario, &streams, &taken);
         Ok(Import {
             scenario,

@@ -171,6 +171,7 @@ pub(in crate::analysis) fn without_threads(scenario: &Scenario) -> Scenario {
         chains: Vec::new(),
         expected: None,
         examiner: None,
+        calls: None,
         ..scenario.clone()
     }
 }

@@ -98,7 +98,8 @@ pub(super) fn add(
                 ActionKind::SubmitUncalled(submitted) => program.submit(submitted, events),
             }
         }
-        program.finish(label(profile, &actions, hosts), hosts);
+        let threads = actions.iter().filter_map(|action| action.thread).collect();
+        program.finish(label(profile, &actions, hosts), threads, hosts);
     }
     if inferred > 0 {
         hosts.notes.push(format!(

@@ -1,0 +1,37 @@
+//! In which calls host threads spend the time between what they submit, as a profile has it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::time::Duration;
+
+/// Calls that host threads are in while they sleep: what a profile recorded of the time for which a step stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HostCalls {
+    /// Names of functions.
+    names: Vec<Arc<str>>,
+    /// By thread and step: the function's number, and how long its calls took of the step.
+    within: Vec<BTreeMap<u32, Vec<(u32, Duration)>>>,
+}
+
+impl HostCalls {
+    /// Of functions by their names, and by thread and step their numbers with the time that their calls took of the
+    /// step, which together is no longer than that.
+    pub fn new(names: Vec<Arc<str>>, within: Vec<BTreeMap<u32, Vec<(u32, Duration)>>>) -> Self {
+        Self { names, within }
+    }
+
+    /// Where `time`, the last part of a step of a thread that takes `whole`, was spent, as far as it was in calls: in
+    /// proportion, if it is not the whole step.
+    pub(crate) fn of_step(
+        &self,
+        (thread, step): (u32, u32),
+        (time, whole): (Duration, Duration),
+    ) -> impl Iterator<Item = (&str, Duration)> {
+        let calls = self.within.get(thread as usize).and_then(|steps| steps.get(&step)).into_iter().flatten();
+        calls.filter_map(move |(name, spent)| {
+            let part = u128::from(spent.as_ns()) * u128::from(time.as_ns()) / u128::from(whole.as_ns().max(1));
+            Some((&**self.names.get(*name as usize)?, Duration::from_ns(u64::try_from(part).ok()?)))
+        })
+    }
+}
