@@ -177,6 +177,19 @@ fn the_map_of_a_profile_has_short_names_and_tells_whole_ones_under_the_pointer()
     assert!(stderr(&refused).contains("--blame-figure") && refused.stdout.is_empty());
 }
 
+/// By hand, of figure 3: K5 is launched at 400 ms and waits for shared memory of K4 from 1 to 2 s.
+#[test]
+fn the_first_line_is_who_waits_most_for_whom() {
+    let first = |file: &str| {
+        let text = stdout(&gpusched(&["simulate", file, "--blame"]));
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let of_figure_3 = "S3 waits most for others: 999.999 ms for S2 (R3)";
+    assert_eq!(first("scenarios/rtss2017/figure-3.json"), of_figure_3);
+    let nobody = "no stream waited for work of another; --overlap says why streams do not run side by side";
+    assert_eq!(first("scenarios/tour/one-kernel.json"), nobody);
+}
+
 #[test]
 fn what_waited_for_others_stands_before_what_waited_in_its_stream() {
     // RTSS 2017, figure 3: the longest wait of all is K5's copy behind K5, which shares its stream.

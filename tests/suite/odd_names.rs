@@ -1,11 +1,14 @@
 //! Names that a file may give to kernels, streams and itself, and that some format or reader would take for more than
 //! text.
 
+use std::collections::BTreeSet;
+
 use gpusched::hosts::simulate;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::run::Summary;
 use gpusched::scenario::{ReadOptions, Scenario};
 
+use crate::common::{gpusched_with, stdout};
 use crate::figure_tex::{COLUMN, latex_takes_it};
 
 /// What would end a page's title and begin a script.
@@ -166,4 +169,21 @@ fn names_are_text_in_pictures_as_svg_and_tex() {
             assert!(texts.contains(&first), "{name:?} is not in {texts}");
         }
     }
+}
+
+/// Of these the two that differ in the second place alone are told apart by it, and those that differ in the first only
+/// by a number: no table is as wide as a name may be.
+#[test]
+fn names_that_no_short_form_tells_apart_are_numbered_in_tables_for_people() {
+    let middle = "y".repeat(120);
+    let name = |first: u32, second: u32| format!("{}{first}{middle}{second}z", "x".repeat(150));
+    let names = [name(1, 1), name(1, 2), name(2, 1), name(2, 2)];
+    let given: Vec<&str> = names.iter().map(String::as_str).collect();
+    let output = gpusched_with(&scenario(&given), &["occupancy", "-"]);
+    let text = stdout(&output);
+    assert!(text.lines().all(|line| line.chars().count() < 250), "{text}");
+    let shown: BTreeSet<&str> =
+        text.lines().skip(1).filter_map(|line| line.split("  ").find(|cell| cell.contains('…'))).collect();
+    assert_eq!(shown.len(), 4, "{shown:?}");
+    assert!(shown.iter().any(|name| name.ends_with("(2)")), "{shown:?}");
 }

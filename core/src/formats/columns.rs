@@ -13,7 +13,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::cell::{Cell, CellKind, CellOf, Kind, Source};
 use crate::limits::end_if_stopped;
-use crate::words::shortened_apart;
+use crate::words::{shortened, shortened_apart};
 
 /// A column of rows of type `R`.
 #[derive(Debug)]
@@ -170,21 +170,31 @@ pub(super) fn plain_table(titles: &Titles<'_>, rows: TextRows<'_>) -> Table {
 /// Characters of a name in a plain table at most, unless it takes more to tell it from another.
 const LONGEST_NAME: usize = 48;
 
+/// The same of names that so much does not tell apart; those that this does not either are numbered.
+const LONGER_NAMES: [usize; 3] = [LONGEST_NAME, 72, 108];
+
 /// Shortens the long names in the `named` columns of some rows, the same name to the same in all of them.
 fn shorten_names(rows: &mut [Vec<String>], named: &[usize]) {
-    let fits = |text: &str| text.chars().nth(LONGEST_NAME).is_none();
     let mut long: BTreeSet<String> = BTreeSet::new();
     for row in &*rows {
-        long.extend(named.iter().filter_map(|&place| row.get(place)).filter(|name| !fits(name)).cloned());
+        let names = named.iter().filter_map(|&place| row.get(place));
+        long.extend(names.filter(|name| name.chars().nth(LONGEST_NAME).is_some()).cloned());
     }
-    let names: Vec<&str> = long.iter().map(String::as_str).collect();
-    let short = shortened_apart(&names, |_, text| fits(text));
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for text in &short {
-        *counts.entry(text).or_default() += 1;
+    let (mut left, mut shown): (Vec<&str>, BTreeMap<&str, String>) =
+        (long.iter().map(String::as_str).collect(), BTreeMap::new());
+    for most in LONGER_NAMES {
+        let short = shortened_apart(&left, |_, text| text.chars().nth(most).is_none());
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for text in &short {
+            *counts.entry(text.clone()).or_default() += 1;
+        }
+        let (apart, alike): (Vec<_>, Vec<_>) =
+            left.into_iter().zip(short).partition(|(_, text)| counts.get(text) == Some(&1));
+        shown.extend(apart);
+        left = alike.into_iter().map(|(name, _)| name).collect();
     }
-    let is_apart = |text: &str| counts.get(text) == Some(&1);
-    let shown: BTreeMap<&str, &String> = names.iter().copied().zip(&short).filter(|(_, text)| is_apart(text)).collect();
+    let short = left.iter().map(|name| shortened(name, |text| text.chars().nth(LONGEST_NAME).is_none()));
+    shown.extend(left.iter().copied().zip((1..).zip(short).map(|(number, text)| format!("{text} ({number})"))));
     for row in rows {
         for &place in named {
             if let Some(cell) = row.get_mut(place)

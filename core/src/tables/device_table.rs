@@ -1,8 +1,11 @@
 //! Devices, and how kernels fill them.
 
+use std::collections::BTreeMap;
+
 use crate::analysis::{OccupancyEntry, OccupancyReport};
 use crate::device::{Device, Sided};
 use crate::formats::{CellOf, Column, DocumentWriter, Page, Real, Report, Rows, fields};
+use crate::words::shortened;
 
 fn device_columns<'a>() -> [Column<&'a Device>; 11] {
     [
@@ -156,6 +159,30 @@ pub struct OccupancyDocument<'r> {
     pub notes: &'r [String],
 }
 
+impl OccupancyReport {
+    /// How full the SMs are and what limits that for most of the time in which kernels run; `None`: none of that takes
+    /// time.
+    fn answer(&self) -> Option<String> {
+        let all: u128 = self.entries.iter().map(|entry| u128::from(entry.total.as_ns())).sum();
+        let share = |part: u128| 100.0 * part as f64 / all as f64;
+        let mut by_limit: BTreeMap<&str, (u128, f64)> = BTreeMap::new();
+        for OccupancyEntry { occupancy, total, .. } in &self.entries {
+            let (time, filled) = by_limit.entry(occupancy.limited_by.name()).or_default();
+            *time += u128::from(total.as_ns());
+            *filled += occupancy.occupancy_percent * total.as_ns() as f64;
+        }
+        let mean = by_limit.values().map(|(_, filled)| filled).sum::<f64>() / all as f64;
+        let (most, (time, _)) = by_limit.into_iter().max_by_key(|(_, (time, _))| *time).filter(|_| all > 0)?;
+        let first = self.entries.first()?;
+        let (longest, of_first) = (shortened(&first.name, |text| text.len() <= 50), share(first.total.as_ns().into()));
+        let of_most = share(time);
+        Some(format!(
+            "occupancy is {mean:.1} % in the mean over the time in which kernels run, {of_most:.1} % of it limited by {most}; \
+             {of_first:.1} % are of {longest}"
+        ))
+    }
+}
+
 impl Report for OccupancyDocument<'_> {
     const IS_INDENTED: bool = true;
     const TABLE: &'static str = "kernels";
@@ -169,6 +196,10 @@ impl Report for OccupancyDocument<'_> {
 
     fn text(&self, page: &mut Page) {
         let OccupancyReport { entries, compared, agreeing, .. } = self.report;
+        if let Some(answer) = self.report.answer() {
+            page.line(&answer);
+            page.blank();
+        }
         page.trimmed_table(&occupancy_columns(), entries);
         if *compared > 0 {
             page.blank();

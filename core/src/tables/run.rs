@@ -30,7 +30,7 @@ use answers::{
     BlockWaitRow, ChainRow, HeldCallRow, add_chains, add_held_calls, add_rules, block_wait_columns, chain_columns,
     held_call_columns,
 };
-use blame::{BlameTables, add_blame, blame_columns};
+use blame::{BlameTables, add_blame, blame_answer, blame_columns};
 pub use rows::simulate_to_rows;
 
 use overlap::{add_overlap, overlap_columns, overlap_rows};
@@ -227,6 +227,10 @@ impl Report for SimulationReport<'_> {
         }
         if let (Some(overlap), Some(summary)) = (self.overlap, &self.run.record()) {
             add_overlap(page, summary, overlap);
+            page.blank();
+        }
+        if let Some(tables) = self.blame_tables() {
+            page.line(&blame_answer(tables));
             page.blank();
         }
         if let (Some(path), Some(summary)) = (self.critical_path, &self.run.record()) {

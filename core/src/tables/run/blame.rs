@@ -294,6 +294,24 @@ const MAX_DELAYS: usize = 10;
 
 /// Who made whom wait, as tables: what waited for others by stream, if there are several, and by kernel; below it, how
 /// long others waited within their streams, and if asked for, which.
+/// Which stream waits longest for work of another, in one line.
+pub(super) fn blame_answer(tables: &BlameTables) -> String {
+    let others = tables.streams.iter().filter(|row| row.behind == Behind::Others);
+    others.max_by_key(|row| row.wait_ns).map_or_else(
+        || {
+            format!(
+                "no stream waited for work of another; {} says why streams do not run side by side",
+                option("overlap")
+            )
+        },
+        |row| {
+            let rule = row.rules.through.unwrap_or(row.rules.rule);
+            let (waiting, blocking) = (&row.waiting, row.blocking.as_deref().unwrap_or("nobody"));
+            format!("{waiting} waits most for others: {} for {blocking} ({rule})", row.wait_ns)
+        },
+    )
+}
+
 pub(super) fn add_blame(page: &mut Page, tables: &BlameTables, lists_own: bool, words: &mut RuleWords) {
     if tables.kernels.is_empty() {
         return page.line("who made whom wait: nothing waited for anything");
