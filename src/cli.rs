@@ -1,6 +1,7 @@
 //! The command line: arguments in, one domain call, one report out.
 
 mod analyze;
+mod asked;
 mod conversion;
 mod ending;
 mod evr;

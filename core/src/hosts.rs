@@ -15,9 +15,9 @@ use crate::gpu::{GpuEvent, GpuInterface, Host};
 pub use program::long_run::simulate_summed;
 pub use program::long_run::{AnyLength, AnyRun, HeldAtMost, LongRun, simulate_any_length};
 pub(crate) use program::long_run::{Need, PiecesFor, simulate_telling};
-pub use program::simulate::least_work;
 #[doc(hidden)]
-pub use program::trace_on;
+pub use program::run_on;
+pub use program::simulate::least_work;
 pub use program::{LaunchOrder, ProgramError, ProgramHost, SimulateOptions, simulate, simulate_with};
 #[doc(hidden)]
 pub use program::{register_work, simulate_in_brief, simulate_placed};

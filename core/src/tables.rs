@@ -21,7 +21,6 @@ pub use analysis::verdicts::{JobSetReport, LadderReport};
 pub use analysis::{AnalysisReport, BoundedResponses, SporadicReport};
 pub use device_table::{DeviceReport, DevicesReport, OccupancyDocument};
 pub use log_replay::ReplayReport;
-pub use run::SimulationReport;
 pub use run::blame::{Behind, BlameRow, BlameRules, BlameTables};
 #[doc(hidden)]
 pub use run::blame::{add_stream_waits, blame_columns, stream_waits};
@@ -29,6 +28,7 @@ pub use run::examiner_log::ExaminerLog;
 pub use run::residents::ResidentsReport;
 #[doc(hidden)]
 pub use run::simulate_to_rows;
+pub use run::{AskedWaits, SimulationReport};
 pub use together::TogetherReport;
 
 /// A time \[ns\] that may be negative: `-1.5 ms`.

@@ -11,7 +11,7 @@ use gpusched::hosts::least_work;
 use gpusched::pictures::timeline::{Timeline, TimelineOptions};
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, perfetto_trace};
 use gpusched::run::{CriticalPath, Overlap, State, Summary};
-use gpusched::tables::SimulationReport;
+use gpusched::tables::{AskedWaits, SimulationReport};
 use gpusched::time::Instant;
 use gpusched::words::did_you_mean;
 use gpusched::words::with_causes;
@@ -116,7 +116,8 @@ impl Run {
             let overlap = overlap.map(|names| Overlap::of(&summary, &names)).transpose();
             let overlap = overlap.map_err(|error| Failure::Argument(error.to_string()))?;
             let overlap = overlap.as_ref();
-            json(&SimulationReport { blocks, rules, blame, critical_path, overlap, states: &states, ..all })
+            let waits = AskedWaits { blame, critical_path, overlap, ..AskedWaits::default() };
+            json(&SimulationReport { blocks, rules, waits, states: &states, ..all })
         })
     }
 

@@ -23,6 +23,7 @@ use gpusched::time::Instant;
 use gpusched::trace::Trace;
 
 use super::Answer;
+use super::asked::AskedOptions;
 use super::figure_options::{Figure, FigureOptions};
 use super::option_arguments::{OfReplays, OptionArguments, Priorities, one_of};
 use super::output::{self, Format, note, print_report};
@@ -133,6 +134,8 @@ pub(crate) struct ReplayLog {
     #[arg(long, value_name = "HOW", value_parser = one_of(ToldBy::ALL, ToldBy::name))]
     kernel_times: Option<ToldBy>,
     #[command(flatten)]
+    asked: AskedOptions,
+    #[command(flatten)]
     html: HtmlOptions,
     #[command(flatten)]
     figure: FigureOptions,
@@ -194,6 +197,7 @@ impl ReplayLog {
         }
         let figure = self.figure.figure(&import.scenario)?;
         let html = self.html.file()?;
+        self.asked.refuse_unknown(&import.scenario)?;
         output::show_abridged(&import.scenario.notes, note);
         let operations = progress::operations(&import.scenario);
         let replay = progress::counted("simulating", Unit::Of("operations"), operations, |completed| {
@@ -212,7 +216,9 @@ impl ReplayLog {
         };
         self.write_sides(figure, html, || Sides::of_profile(profile, &import, &replay.trace, changed))?;
         let (kernel_times, held_out) = (options.import.kernel_times, held_out.as_ref());
+        let waits = self.asked.answers(&replay.summary(&import.scenario), false)?;
         let report = ProfileReplayDocument {
+            waits: waits.asked(),
             scenario: &import.scenario,
             replay: &replay,
             kernel_times,

@@ -142,7 +142,11 @@ const TABLE: &[Need] = &[
         .of(&[OptionGroup::Run, OptionGroup::WhatIf])
         .but(&["device", "placement"]),
     need(&["audit", "replay-log"], &[], Needs::Input(&[Kind::Profile])).of(&[OptionGroup::WhatIf]),
-    need(&["replay-log"], &["kernel_times"], Needs::Input(&[Kind::Profile])),
+    need(
+        &["replay-log"],
+        &["kernel_times", "blame", "own_waits", "critical_path", "overlap"],
+        Needs::Input(&[Kind::Profile]),
+    ),
     need(&["simulate"], &["mps", "logs", "runnable_times"], Needs::Without("as_programs")),
     need(
         &["audit", "replay-log"],
@@ -182,8 +186,9 @@ const TABLE: &[Need] = &[
         Needs::Read(RUNS),
     ),
     need(&["simulate"], &["blocks"], Needs::Format(&["json", "jsonl", "csv", "arrow"])),
-    need(&["simulate"], &["rules", "state_at", "blame", "critical_path", "overlap"], TEXT_AND_JSON),
-    need(&["simulate"], &["own_waits"], Needs::Format(&["table", "markdown"])),
+    need(&["simulate"], &["rules", "state_at"], TEXT_AND_JSON),
+    need(&["simulate", "replay-log"], &["blame", "critical_path", "overlap"], TEXT_AND_JSON),
+    need(&["simulate", "replay-log"], &["own_waits"], Needs::Format(&["table", "markdown"])),
     need(&["analyze"], &["processors", "precedence"], Needs::Input(&[Kind::Jobs])),
     need(
         &["analyze"],

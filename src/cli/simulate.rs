@@ -13,14 +13,15 @@ use gpusched::gpu::{Ended, GpuOptions};
 use gpusched::hosts::{AnyLength, AnyRun, HeldAtMost, LongRun, least_work};
 use gpusched::pictures::timeline::Lanes;
 use gpusched::pictures::{HtmlTimeline, PerfettoKnown, PerfettoRun, blame_figure, perfetto_trace};
-use gpusched::run::{CriticalPath, Difference, Overlap, Summary};
+use gpusched::run::{Difference, Summary};
 use gpusched::scenario::{Chain, ChainMeasure, HostThread, LogUse, Scenario};
-use gpusched::tables::{BlameTables, ExaminerLog, SimulationReport};
+use gpusched::tables::{AskedWaits, BlameTables, ExaminerLog, SimulationReport};
 use gpusched::time::{Duration, Instant};
 
+use super::asked::{AskedOptions, Waits};
 use super::figure_options::{self, FigureOptions};
 use super::output::{self, Format};
-use super::progress::{self, Unit};
+use super::progress;
 use super::resources::Jobs;
 use super::run_files::{HtmlOptions, ResponsesFile, RunnableTimesOption, known_to_perfetto};
 use super::run_options::RunOptions;
@@ -44,9 +45,6 @@ const AS: &str = "--as";
 
 /// Of a run without a record, so many logs are written at once at most: each is an open file.
 const MOST_LOGS: usize = 64;
-
-/// Who made whom wait, what took the time, and why streams did not run side by side.
-type Waits = (OnceCell<BlameTables>, Option<CriticalPath>, Option<Overlap>);
 
 /// What is run, and how its figure is drawn where nobody says more.
 struct ToRun {
@@ -99,25 +97,8 @@ pub(crate) struct Simulate {
     /// List which rule let which operation go on, and when
     #[arg(long)]
     rules: bool,
-    /// List who made whom wait, under which rule and how long: each kernel and copy from its launch until it began
-    /// (table and JSON)
-    #[arg(long)]
-    blame: bool,
-    /// List there also what waited for earlier work of its own stream, or for its launch to reach the GPU; JSON has it
-    /// always
-    #[arg(long, requires = "blame")]
-    own_waits: bool,
-    /// Say what took the time of the run, or with a name that of the job of STREAM (or a host) with the longest
-    /// response: kernels, copies, waits and host work, each of which began when the one before it ended (table and
-    /// JSON)
-    #[arg(long, value_name = "STREAM", num_args = 0..=1, require_equals = true)]
-    #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
-    critical_path: Option<Option<String>>,
-    /// Say why streams do not run side by side: what each did while another one ran, of the two streams A and B, of A
-    /// and each other one, or of all (table and JSON)
-    #[arg(long, value_name = "A,B", num_args = 0..=1, require_equals = true)]
-    #[expect(clippy::option_option, reason = "an empty name is no name that is left out")]
-    overlap: Option<Option<String>>,
+    #[command(flatten)]
+    asked: AskedOptions,
     /// Run all scenarios together on one GPU, begun at the same time: as processes, as clients of MPS (mps, or
     /// mps=50,50 with their percentages), in green contexts of so many SMs (green=40,40), or as threads of one
     /// process; all compares these (table, JSON and CSV)
@@ -189,9 +170,7 @@ impl Simulate {
         }
         RunOptions::instants("--state-at", &self.state_at, scenario)?;
         self.figure.figure(scenario)?;
-        if let Some(Some(name)) = &self.critical_path {
-            scenario.thread_named(name).context("--critical-path")?;
-        }
+        self.asked.refuse_unknown(scenario)?;
         self.blame_figure.as_deref().map(FigureFormat::of).transpose().context("--blame-figure")?;
         self.responses.as_deref().map(ResponsesFile::new).transpose()?;
         Ok(())
@@ -247,11 +226,12 @@ impl Simulate {
 
     /// The options that tell more of a run, and whether they are given.
     fn tables(&self) -> [(&'static str, bool); 8] {
+        let [blame, critical_path, overlap] = self.asked.given();
         [
             ("--rules", self.rules),
-            ("--blame", self.blame),
-            ("--critical-path", self.critical_path.is_some()),
-            ("--overlap", self.overlap.is_some()),
+            blame,
+            critical_path,
+            overlap,
             (AS, self.as_programs.is_some()),
             ("--state-at", !self.state_at.is_empty()),
             (CHECK, self.check),
@@ -287,7 +267,7 @@ impl Simulate {
         let is_cut = told.ended() == Ended::Cut;
         let waits = if is_cut { None } else { ending::unless_stopped(|| self.waits(told))?.transpose()? };
         ending::stop_working()?;
-        let Some((blame, path, overlap)) = waits else {
+        let Some(waits) = waits else {
             if !is_cut {
                 part.note("what waited for what was not found out before that");
             }
@@ -303,7 +283,7 @@ impl Simulate {
         match run {
             AnyLength::Recorded(run) => {
                 let summary = Summary::of(run);
-                self.write_files(&summary, lanes, &blame)?;
+                self.write_files(&summary, lanes, &waits.blame)?;
                 // Before anything is printed, so that a comparison that cannot be made leaves no half of an answer.
                 differences = self.check.then(|| summary.differences()).transpose()?;
             }
@@ -320,10 +300,9 @@ impl Simulate {
         output::show_abridged(told.notes(), |text| part.note(text));
         let states = self.states();
         if !self.is_written(run, part) {
-            let (critical_path, overlap) = (path.as_ref(), overlap.as_ref());
             let together = shared.zip(told.record()).map(|(shared, summary)| shared.times(&summary));
-            let report = SimulationReport { together: together.as_ref(), ..self.report(told, &states, &blame) };
-            part.print(&SimulationReport { critical_path, overlap, ..report }, out)?;
+            let report = SimulationReport { together: together.as_ref(), ..self.report(told, &states, waits.asked()) };
+            part.print(&report, out)?;
         }
         if !self.check {
             return Ok(Answer::Done);
@@ -362,40 +341,23 @@ impl Simulate {
         if is_written {
             return Ok(Answer::Done);
         }
-        let (states, blame) = (self.states(), OnceCell::new());
-        let mut report = self.report(run, &states, &blame);
+        let (states, waits) = (self.states(), self.asked.none());
+        let mut report = self.report(run, &states, waits.asked());
         let is_quick = self.format != Format::Table && run.ended() == Ended::Cut;
-        report.blame = report.blame.filter(|_| is_quick);
+        report.waits.blame = report.waits.blame.filter(|_| is_quick);
         part.print(&report, out)?;
         Ok(Answer::Done)
     }
 
-    fn report<'a>(
-        &self,
-        run: AnyRun<'a>,
-        states: &'a [Instant],
-        blame: &'a OnceCell<BlameTables>,
-    ) -> SimulationReport<'a> {
-        let blame = self.blame.then_some(blame);
-        let (blocks, rules, own_waits) = (self.blocks, self.rules, self.own_waits);
-        SimulationReport { blocks, rules, blame, own_waits, states, ..SimulationReport::of(run) }
+    fn report<'a>(&self, run: AnyRun<'a>, states: &'a [Instant], waits: AskedWaits<'a>) -> SimulationReport<'a> {
+        let (blocks, rules) = (self.blocks, self.rules);
+        SimulationReport { blocks, rules, waits, states, ..SimulationReport::of(run) }
     }
 
     /// Who made whom wait, and what took the time, as far as it is asked for.
     fn waits(&self, run: AnyRun<'_>) -> anyhow::Result<Waits> {
-        let blame = OnceCell::new();
-        let Some(summary) = run.record() else { return Ok((blame, None, None)) };
-        if self.blame || self.blame_figure.is_some() {
-            progress::begin("summing up waits", Unit::None, None);
-            blame.get_or_init(|| BlameTables::new(&summary));
-        }
-        let overlap = self.overlap.as_ref().map(|names| Overlap::of(&summary, names.as_deref().unwrap_or_default()));
-        let overlap = overlap.transpose()?;
-        let Some(name) = &self.critical_path else { return Ok((blame, None, overlap)) };
-        progress::begin("following the critical path", Unit::None, None);
-        let path = CriticalPath::named(&summary, name.as_deref().unwrap_or_default()).context("--critical-path")?;
-        let path = path.context("--critical-path: nothing of what is asked for has ended in this run")?;
-        Ok((blame, Some(path), overlap))
+        let needs_blame = self.blame_figure.is_some();
+        run.record().map_or_else(|| Ok(self.asked.none()), |summary| self.asked.answers(&summary, needs_blame))
     }
 
     fn states(&self) -> Vec<Instant> {

@@ -43,6 +43,7 @@ const EMITTERS: &[(&str, &[&str])] = &[
     ("cli/kernels.rs", &["residents"]),
     ("cli/measured.rs", &["audit"]),
     ("cli/merged_sm.rs", &["compare"]),
+    ("cli/asked.rs", &["simulate", "replay-log"]),
     // Options of many commands, each beside its command: a test in that file checks that there are such.
     ("cli/needs.rs", &[]),
     ("cli/progress.rs", &["analyze", "compare", "orders", "residents"]),

@@ -43,7 +43,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/statistics", 168),
     ("core/draw", 1591),
     ("core/scenario", 5687),
-    ("core/run", 2782),
+    ("core/run", 2807),
     ("core/hosts", 2112),
     ("core/logs", 2338),
     ("core/audit", 4180),
@@ -51,7 +51,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/replay", 413),
     ("core/probe", 698),
     ("core/formats", 1284),
-    ("core/tables", 3388),
+    ("core/tables", 3400),
     ("core/pictures", 7129),
     ("systems/tasks", 3289),
     ("systems/warps", 1583),
@@ -63,18 +63,18 @@ const ROOMS: [(&str, usize); 48] = [
     ("imports/amalthea", 3787),
     ("imports/input", 637),
     ("imports/tables", 396),
-    ("papers/experiments", 5470),
-    ("papers/tables", 994),
+    ("papers/experiments", 5475),
+    ("papers/tables", 998),
     ("papers/pictures", 936),
     ("src/explain", 261),
     ("src/schema", 177),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5827),
+    ("src/cli", 5875),
 ];
 
 /// Of all rooms.
-const LINES: usize = 94_283;
+const LINES: usize = 94_377;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 567;
+const FILES: usize = 569;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {
@@ -422,7 +422,7 @@ fn no_file_is_longer_than_600_lines_and_no_comment_wider_than_120_characters() {
 }
 
 /// A new public item takes the place of another, or has a reason to raise this.
-const MOST_PUBLIC_ITEMS: usize = 654;
+const MOST_PUBLIC_ITEMS: usize = 655;
 
 #[test]
 fn the_library_makes_no_more_items_public_than_it_says() {

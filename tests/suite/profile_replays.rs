@@ -276,3 +276,32 @@ fn collectives_of_two_ranks_are_split_into_waiting_and_transfer() {
     let same = json(&["compare", &first, &first, "--format", "json"]);
     assert_eq!(same["collectives"], Value::Null, "one rank, compared with itself");
 }
+
+const KINETO: &str = "scenarios/profiles/synthetic.json";
+
+/// The path of a run whose kernels are told as a whole: whoever made room is followed, so that its parts go back to the
+/// beginning without a gap, and with sharing of SMs it is the one that `simulate` follows.
+#[test]
+fn the_critical_path_of_a_replay_is_that_of_the_kernel_times_that_it_takes() {
+    let paths = |command: &str, options: &[&str]| {
+        let report = json(&[&[command, KINETO, "--critical-path", "--format", "json"], options].concat());
+        report["critical_path"].as_array().expect("it has parts").clone()
+    };
+    let simulated = paths("simulate", &[]);
+    assert_eq!(paths("replay-log", &["--kernel-times", "sharing"]), simulated);
+    let mut others = 0;
+    for times in ["alone-median", "overlapped-median", "median"] {
+        let parts = paths("replay-log", &["--kernel-times", times]);
+        others += usize::from(parts != simulated);
+        assert_eq!(parts[0]["from_ns"], 0, "{times}: {parts:?}");
+        for pair in parts.windows(2) {
+            assert_eq!(pair[0]["to_ns"], pair[1]["from_ns"], "{times}: {pair:?}");
+        }
+    }
+    assert!(others > 0, "the durations differ");
+    let text = stdout(&gpusched(&["replay-log", KINETO, "--overlap=7,20", "--blame", "--set-block-time", "gemm=80%"]));
+    let begins: Vec<&str> = text.lines().filter(|line| !line.is_empty()).take(2).collect();
+    assert!(begins[0].starts_with("what if: ") && begins[1].starts_with("as simulated, stream 7"), "{text}");
+    let logs = gpusched(&["replay-log", "tests", "--blame"]);
+    assert_eq!(logs.status.code(), Some(2));
+}

@@ -24,7 +24,7 @@ use triggers::{Next, Triggers};
 use waits::{Barrier, DeviceWaits, Frees, Releases, Waiting};
 
 pub use simulate::{LaunchOrder, ProgramError, SimulateOptions, simulate, simulate_with};
-pub use simulate::{simulate_in_brief, simulate_placed, trace_on};
+pub use simulate::{run_on, simulate_in_brief, simulate_placed};
 
 /// Runs the threads of a scenario.
 ///

@@ -160,6 +160,8 @@ struct Walk<'s, 'a> {
     accuser: Accuser<'s>,
     /// By the instant at which they ended.
     ended: Vec<(Instant, OperationId)>,
+    /// By the instant at which they began.
+    begun: Vec<(Instant, OperationId)>,
     /// Which submission of its iteration each operation was, from 0.
     numbers: Vec<u32>,
     spans: FxHashMap<(u32, u32), IterationSpan>,
@@ -173,6 +175,9 @@ impl<'s, 'a> Walk<'s, 'a> {
         let Summary { scenario, trace, iterations, .. } = *summary;
         let mut ended: Vec<_> = trace.numbered().filter_map(|(id, record)| Some((record.finish()?, id))).collect();
         ended.sort_unstable();
+        let begun = trace.numbered().filter_map(|(id, record)| Some((record.first_start()?, id)));
+        let mut begun: Vec<_> = begun.collect();
+        begun.sort_unstable();
         let mut submitted: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let number = |record: &OperationRecord| {
             let next = submitted.entry((record.origin.thread, record.origin.iteration)).or_default();
@@ -183,6 +188,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             summary,
             accuser: Accuser::new(trace, scenario.device(), reasons),
             ended,
+            begun,
             numbers: trace.operations().iter().map(number).collect(),
             spans: iterations.iter().map(|span| ((span.thread, span.iteration), *span)).collect(),
             programs: scenario.threads.iter().map(Program::of).collect(),
@@ -244,6 +250,9 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 
     fn waited(&mut self, id: OperationId, now: Instant) -> (Instant, Result<At, PathEnd>) {
+        if let Some(other) = self.made_room(id, now) {
+            return (now, Ok(At::Ran(other)));
+        }
         match self.accuser.part_before(id, now).map(|wait| (wait.blocking, wait.from, wait.rule)) {
             Some((Some(blocking), ..)) => (now, Ok(At::Ran(blocking))),
             Some((None, from, rule)) => {
@@ -263,6 +272,26 @@ impl<'s, 'a> Walk<'s, 'a> {
         let Some(program) = program else { return Some(At::Host { thread, iteration, done: 0 }) };
         let number = *self.numbers.get(id.index())?;
         Some(At::Host { thread, iteration, done: *program.submissions.get(number as usize)? })
+    }
+
+    /// Of a kernel that was told as a whole, without blocks, and waited in its EE queue: the kernel that ended at
+    /// `now`, or else the last to begin of those that go on, whose last wave leaves room.
+    fn made_room(&self, id: OperationId, now: Instant) -> Option<OperationId> {
+        let trace = self.summary.trace;
+        let record = trace.record(id).filter(|record| record.first_start() == Some(now))?;
+        if record.queued().is_none_or(|queued| queued >= now) || trace.blocks(id).next().is_some() {
+            return None;
+        }
+        let is_other = |other: &OperationId| {
+            *other != id && trace.record(*other).is_some_and(|record| matches!(record.kind, OperationKind::Kernel(_)))
+        };
+        let first = self.ended.partition_point(|(end, _)| *end < now);
+        let ended = self.ended[first..].iter().take_while(|(end, _)| *end == now).map(|(_, other)| *other);
+        ended.filter(is_other).last().or_else(|| {
+            let before = &self.begun[..self.begun.partition_point(|(start, _)| *start < now)];
+            let goes_on = |other: &OperationId| trace.record(*other)?.finish().map(|finish| finish > now);
+            before.iter().rev().map(|(_, other)| *other).find(|other| is_other(other) && goes_on(other) == Some(true))
+        })
     }
 
     /// H2: what a call that frees memory waited for, if it held one of this thread until `now`.

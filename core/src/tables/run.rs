@@ -1,6 +1,7 @@
 //! All that is told of one run, written as it is produced: blocks are never held.
 
 pub(super) mod answers;
+mod asked;
 pub(super) mod blame;
 pub(super) mod examiner_log;
 pub(super) mod kernels;
@@ -9,7 +10,6 @@ mod path;
 pub(super) mod residents;
 mod rows;
 
-use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::slice;
 
@@ -23,19 +23,15 @@ use crate::formats::{
 };
 use crate::hosts::{AnyRun, Need, TogetherTimes};
 use crate::proven::OrMost;
-use crate::run::{CriticalPath, Overlap, Responses, Standstill, State, rule_log};
+use crate::run::{Responses, Standstill, State, rule_log};
 use crate::spelling::formats;
 use crate::time::Instant;
 use answers::{
     BlockWaitRow, ChainRow, HeldCallRow, add_chains, add_held_calls, add_rules, block_wait_columns, chain_columns,
     held_call_columns,
 };
-use blame::{BlameTables, add_blame, blame_answer, blame_columns};
+pub use asked::AskedWaits;
 pub use rows::simulate_to_rows;
-
-use overlap::{add_overlap, overlap_columns, overlap_rows};
-
-use path::{add_critical_path, part_columns, part_rows, path_answer, sum_columns, sums};
 
 use kernels::{KernelRow, block_columns, copy_columns, kernel_columns, response_columns, turn_columns};
 
@@ -50,15 +46,8 @@ pub struct SimulationReport<'a> {
     pub blocks: bool,
     /// Whether to list which rule acted when (`rules`); needs the record.
     pub rules: bool,
-    /// Whether to list who made whom wait (`blame`, `blame_by_stream`); filled when it is first needed, so that it is
-    /// summed up once for all that tells it; needs the record.
-    pub blame: Option<&'a OnceCell<BlameTables>>,
-    /// Whether people see there also what waited within its own stream, line by line; JSON has it always.
-    pub own_waits: bool,
-    /// What took the time of the run, or of a job, if that is asked for (`critical_path`); needs the record.
-    pub critical_path: Option<&'a CriticalPath>,
-    /// Why streams do not run side by side, if that is asked for (`overlap`); needs the record.
-    pub overlap: Option<&'a Overlap>,
+    /// What is asked about its waits.
+    pub waits: AskedWaits<'a>,
     /// What programs take that share the GPU in this run, and alone, if it is one of several (`together`).
     pub together: Option<&'a TogetherTimes>,
     /// Instants whose state is asked for; needs the record.
@@ -73,28 +62,12 @@ impl<'a> SimulationReport<'a> {
     /// What is told of every run.
     pub fn of(run: impl Into<AnyRun<'a>>) -> Self {
         let run = run.into();
-        let (blocks, rules, own_waits) = (false, false, false);
-        Self {
-            run,
-            blocks,
-            rules,
-            blame: None,
-            own_waits,
-            critical_path: None,
-            overlap: None,
-            together: None,
-            states: &[],
-        }
-    }
-
-    fn blame_tables(&self) -> Option<&'a BlameTables> {
-        self.blame.zip(self.run.record()).map(|(tables, record)| tables.get_or_init(|| BlameTables::new(&record)))
+        Self { run, blocks: false, rules: false, waits: AskedWaits::default(), together: None, states: &[] }
     }
 
     /// Kernel launches, and copies, that people see at most.
     fn most_rows(&self) -> usize {
-        let is_asked =
-            self.blame.is_some() || self.critical_path.is_some() || self.overlap.is_some() || !self.states.is_empty();
+        let is_asked = self.waits.is_any() || !self.states.is_empty();
         if is_asked { MOST_BEFORE_AN_ANSWER } else { MAX_ROWS }
     }
 
@@ -182,17 +155,7 @@ impl Report for SimulationReport<'_> {
             if self.rules {
                 to.list("rules", rule_log(summary))?;
             }
-            if let Some(tables) = self.blame_tables() {
-                to.rows("blame", &blame_columns(), tables.kernels.iter().cloned())?;
-                to.rows("blame_by_stream", &blame_columns(), tables.streams.iter().cloned())?;
-            }
-            if let Some(path) = self.critical_path {
-                to.rows("critical_path", &part_columns(), part_rows(summary, path))?;
-                to.rows("critical_path_sums", &sum_columns(), sums(summary, path))?;
-            }
-            if let Some(overlap) = self.overlap {
-                to.rows("overlap", &overlap_columns(), overlap_rows(summary, overlap))?;
-            }
+            self.waits.document(to, summary)?;
         } else {
             to.list("states", [(); 0])?;
         }
@@ -225,17 +188,8 @@ impl Report for SimulationReport<'_> {
             add_together(page, slice::from_ref(together));
             page.blank();
         }
-        if let (Some(overlap), Some(summary)) = (self.overlap, &self.run.record()) {
-            add_overlap(page, summary, overlap);
-            page.blank();
-        }
-        if let Some(tables) = self.blame_tables() {
-            page.line(&blame_answer(tables));
-            page.blank();
-        }
-        if let (Some(path), Some(summary)) = (self.critical_path, &self.run.record()) {
-            page.line(&path_answer(summary, path));
-            page.blank();
+        if let Some(summary) = &self.run.record() {
+            self.waits.add_answers(page, summary);
         }
         let mut words = RuleWords::default();
         self.add_operations(page, &mut words);
@@ -246,15 +200,7 @@ impl Report for SimulationReport<'_> {
             page.blank();
             add_rules(page, summary);
         }
-        if let Some(tables) = self.blame_tables() {
-            page.blank();
-            add_blame(page, tables, self.own_waits, &mut words);
-            words.add_to(page);
-        }
-        if let Some(path) = self.critical_path {
-            page.blank();
-            add_critical_path(page, summary, path, &mut words);
-        }
+        self.waits.add_tables_with(page, summary, &mut words);
         for &at in self.states {
             page.blank();
             page.code(&State::at(summary, at).text());

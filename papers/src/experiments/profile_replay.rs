@@ -14,6 +14,7 @@ use crate::effort::Progress;
 use crate::hosts::{ProgramError, SimulateOptions, simulate_with};
 use crate::profile::{BlockTimeSource, GpuProfile, Import, ToldBy, UNSEEN};
 use crate::proven::OrMost;
+use crate::run::{IterationSpan, Run, Summary};
 use crate::scenario::Scenario;
 use crate::statistics::nearest_rank;
 use crate::time::Instant;
@@ -30,6 +31,8 @@ use whole_kernels::{Begins, run_whole_kernels};
 pub struct ProfileReplay {
     /// What happened in the simulation.
     pub trace: Trace,
+    /// The iterations of its host threads.
+    pub iterations: Vec<IterationSpan>,
     /// All kernels that the simulation ended, by recorded start.
     pub(crate) kernels: Vec<ReplayedKernel>,
     /// What the GPU did in all.
@@ -52,6 +55,11 @@ pub struct ProfileReplay {
 }
 
 impl ProfileReplay {
+    /// The simulation of this scenario, for what is told of a run.
+    pub fn summary<'a>(&'a self, scenario: &'a Scenario) -> Summary<'a> {
+        Summary { iterations: &self.iterations, ..Summary::of_trace(scenario, &self.trace) }
+    }
+
     /// From the first submission until the last of these kernels ended, as recorded \[ns\].
     pub fn recorded_makespan_ns(&self) -> u64 {
         let ends = self
@@ -166,9 +174,9 @@ pub fn replay_profile(
     import: &Import,
     completed: Progress<'_>,
 ) -> Result<ProfileReplay, ProgramError> {
-    let trace = run(&import.scenario, import.options.kernel_times, completed)?;
+    let Run { trace, iterations, .. } = run(&import.scenario, import.options.kernel_times, completed)?;
     let alone = if import.options.kernel_times == ToldBy::Sharing {
-        spans(import, &run_whole_kernels(&import.scenario, Begins::AtOnce, Progress::NONE)?)
+        spans(import, &run_whole_kernels(&import.scenario, Begins::AtOnce, Progress::NONE)?.trace)
     } else {
         FxHashMap::default()
     };
@@ -219,6 +227,7 @@ pub fn replay_profile(
     let activity = Activity::simulated(profile, import, &trace);
     Ok(ProfileReplay {
         trace,
+        iterations,
         kernels,
         activity,
         unfinished,
@@ -233,11 +242,11 @@ pub fn replay_profile(
 
 /// Simulates a scenario: block by block, or, where medians tell durations, kernel by kernel, which wait for room as
 /// blocks do.
-fn run(scenario: &Scenario, times: ToldBy, completed: Progress<'_>) -> Result<Trace, ProgramError> {
+fn run<'s>(scenario: &'s Scenario, times: ToldBy, completed: Progress<'_>) -> Result<Run<'s>, ProgramError> {
     if times != ToldBy::Sharing {
         return run_whole_kernels(scenario, Begins::WithRoom, completed);
     }
-    Ok(simulate_with(scenario, SimulateOptions { progress: completed, ..SimulateOptions::of(scenario) })?.trace)
+    simulate_with(scenario, SimulateOptions { progress: completed, ..SimulateOptions::of(scenario) })
 }
 
 /// When the operations of a profile started in a simulation, and for how long they ran \[ns\]; those that ended.

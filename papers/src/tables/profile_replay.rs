@@ -14,7 +14,9 @@ use crate::scenario::Scenario;
 use crate::spelling::{formats, option};
 use crate::time::Duration;
 use crate::words::counted;
-use gpusched_core::tables::{add_stream_waits, blame_columns, signed_difference, signed_time, stream_waits};
+use gpusched_core::tables::{
+    AskedWaits, add_stream_waits, blame_columns, signed_difference, signed_time, stream_waits,
+};
 
 fn columns<'k>() -> [Column<&'k ReplayedKernel>; 16] {
     [
@@ -56,11 +58,13 @@ pub struct ProfileReplayDocument<'r> {
     pub recorded_launches: Option<&'r ProfileReplay>,
     /// The same without the changes that were asked for, if there are any.
     pub base: Option<&'r ProfileReplay>,
+    /// What is asked about the waits of the simulation.
+    pub waits: AskedWaits<'r>,
 }
 
 impl ProfileReplayDocument<'_> {
     fn summary(&self) -> Summary<'_> {
-        Summary::of_trace(self.scenario, &self.replay.trace)
+        self.replay.summary(self.scenario)
     }
 }
 
@@ -80,6 +84,7 @@ impl Report for ProfileReplayDocument<'_> {
         to.entry("simulated_makespan_ns", &self.replay.simulated_makespan_ns())?;
         to.rows("stream_waits", &blame_columns(), stream_waits(&self.summary()))?;
         to.rows("kernels", &columns(), &self.replay.kernels)?;
+        self.waits.document(to, &self.summary())?;
         to.entry("notes", &self.scenario.notes)
     }
 
@@ -98,6 +103,7 @@ impl Report for ProfileReplayDocument<'_> {
         if let Some(base) = self.base {
             page.line(&answer(base, replay));
         }
+        self.waits.add_answers(page, &self.summary());
         if let Some(held_out) = self.held_out {
             page.line(&held_out.verdict(self.kernel_times));
         }
@@ -152,6 +158,7 @@ impl Report for ProfileReplayDocument<'_> {
         page.blank();
         let rest = if by_starts { " kernels, whose starts are closer" } else { " kernels, whose durations are closer" };
         page.first_rows(SHOWN, &columns(), worst, rest, &formats(&["json", "csv"]));
+        self.waits.add_tables(page, &self.summary());
     }
 }
 

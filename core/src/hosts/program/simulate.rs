@@ -95,20 +95,19 @@ impl ProgramHost<'_> {
     }
 }
 
-/// What is recorded if the threads of a scenario submit to a GPU with another backend, which knows nothing of it yet.
+/// The run if the threads of a scenario submit to a GPU with another backend, which knows nothing of it yet.
 ///
 /// # Errors
 /// As [`simulate`].
 #[doc(hidden)]
-pub fn trace_on(
+pub fn run_on<'s>(
     mut gpu: Gpu<impl Backend>,
-    scenario: &Scenario,
+    scenario: &'s Scenario,
     progress: Progress<'_>,
-) -> Result<Trace, ProgramError> {
+) -> Result<Run<'s>, ProgramError> {
     let mut host = ProgramHost { progress, ..ProgramHost::of(scenario) };
     let ended = gpu.run(&mut host)?;
-    host.refuse_endless_wait(ended)?;
-    Ok(gpu.into_trace())
+    host.into_run(scenario, gpu.into_trace(), ended)
 }
 
 /// Refuses a scenario of which it is known beforehand that its run cannot be recorded.

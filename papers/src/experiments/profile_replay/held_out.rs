@@ -276,7 +276,7 @@ impl Part<'_> {
             if predicted.peek().is_none() {
                 return Ok(Vec::new());
             }
-            let spans = spans(&import, &run(&import.scenario, times, Progress::NONE)?);
+            let spans = spans(&import, &run(&import.scenario, times, Progress::NONE)?.trace);
             let told = predicted.filter_map(|(index, ..)| {
                 let &(_, told_ns) = spans.get(index)?;
                 let recorded_ns = self.profile.operations[*index as usize].duration_ns;
@@ -292,7 +292,7 @@ impl Part<'_> {
     fn simulated<E: From<GpuProfileError> + From<ProgramError>>(&self, times: ToldBy) -> Result<Told, E> {
         let chosen = ImportOptions { kernel_times: times, ..self.chosen };
         let import = self.profile.import_learned(&chosen, self.options, Some(&self.learned))?;
-        let spans = spans(&import, &run(&import.scenario, times, Progress::NONE)?);
+        let spans = spans(&import, &run(&import.scenario, times, Progress::NONE)?.trace);
         let recorded_end =
             |index: &u32| self.profile.operations[*index as usize].end_ns().saturating_sub(import.base_ns);
         let recorded = spans.keys().map(recorded_end).max().unwrap_or(0);

@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 use crate::device::KernelOccupancy;
 use crate::effort::Progress;
 use crate::gpu::{Backend, BackendContext, Event, Gpu, ReadyOperation, RunError};
-use crate::hosts::{ProgramError, SimulateOptions, trace_on};
+use crate::hosts::{ProgramError, SimulateOptions, run_on};
 use crate::limits::count_turn;
+use crate::run::Run;
 use crate::scenario::Scenario;
 use crate::time::{Duration, Instant};
-use crate::trace::{Observer, Recorder, Trace};
+use crate::trace::{Observer, Recorder};
 use crate::workload::{OperationId, OperationKind};
 
 /// When a kernel begins that may leave its stream.
@@ -28,18 +29,18 @@ pub(super) enum Begins {
 ///
 /// # Errors
 /// As [`simulate`](crate::hosts::simulate).
-pub(super) fn run_whole_kernels(
-    scenario: &Scenario,
+pub(super) fn run_whole_kernels<'s>(
+    scenario: &'s Scenario,
     begins: Begins,
     completed: Progress<'_>,
-) -> Result<Trace, ProgramError> {
+) -> Result<Run<'s>, ProgramError> {
     let device = match begins {
         Begins::AtOnce => scenario.device().without_channels(),
         Begins::WithRoom => scenario.device().clone(),
     };
     let recorder = Recorder::new(device.sms, scenario.placement, scenario.seed);
     let gpu = Gpu::with_backend(WholeKernels::new(begins), recorder, &device, SimulateOptions::of(scenario).gpu);
-    trace_on(gpu, scenario, completed)
+    run_on(gpu, scenario, completed)
 }
 
 #[derive(Debug)]
