@@ -160,6 +160,9 @@ fn a_shifted_stream_is_found_where_it_crosses_a_launch_an_event_or_a_wait_of_the
         let (cases, _) = unexplained("shift", &profile, &[]);
         let found = [by(&cases, LAUNCH), by(&cases, EVENT), by(&cases, HOST_WAIT)];
         assert_eq!(found, [launches, events, waits], "stream {stream} by {by_us} us: {cases:?}");
+        if (stream, by_us) == (7, -17) {
+            assert!(cases.iter().all(|case| case["late_ns"] == -7_000), "{cases:?}");
+        }
     }
 }
 

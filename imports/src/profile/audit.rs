@@ -18,13 +18,14 @@ use serde::Serialize;
 use crate::device::{Device, KernelOccupancy};
 use crate::named::named;
 use crate::profile::{CLOCKS_NS, CallKind, GpuProfile, HostCall, ProfiledOperation, SyncKind, UsualDelays};
+use crate::proven::OrMost;
 
 /// First kernels of more waves than this are those whose last wave is short enough to tell.
 pub(crate) const TELLING_WAVES: u32 = 20;
 
 /// A last wave may begin this much earlier than equal blocks would have it: in its own length, and in the whole
-/// kernel's.
-const LAST_WAVE: (f64, f64) = (1.2, 0.02);
+/// kernel's \[percent\].
+const LAST_WAVE: (u64, u64) = (120, 2);
 
 /// Profilers that round to microseconds make ends and starts meet this much too early.
 const ROUNDING_NS: u64 = 1_000;
@@ -60,6 +61,9 @@ pub(crate) struct JudgedStart {
     pub by: Option<String>,
     /// The stream of that.
     pub by_stream: Option<i64>,
+    /// How much later it started than its call and its stream let it \[ns\], or, if negative, how much earlier than the
+    /// rules do; of what is not explained.
+    pub late_ns: Option<i64>,
     pub(crate) verdict: StartVerdict,
 }
 
@@ -146,9 +150,9 @@ pub(crate) fn audit_profile(profile: &GpuProfile, gpu: u32, device: &Device) -> 
         }
         last_in.insert(operation.stream, (index, operation));
     }
-    for (index, (by, stream)) in broken_causes(profile, &operations, ROUNDING_NS) {
+    for (index, BrokenCause { by, stream, early_ns }) in broken_causes(profile, &operations, ROUNDING_NS) {
         let of = (index, &profile.operations[index as usize]);
-        auditor.push(of, None, (Some(by.to_owned()), stream), StartVerdict::Unexplained);
+        auditor.push(of, None, (Some(by.to_owned()), stream), StartVerdict::Unexplained, early(early_ns));
     }
     crate::sorted::sort_by_key(&mut auditor.audit.starts, |start| start.at_ns);
     auditor.finish()
@@ -159,8 +163,11 @@ impl Auditor<'_> {
     fn overlap(&mut self, (index, second): Numbered<'_>, (met, first): Numbered<'_>) {
         let Some(kernel) = first.kernel() else { return };
         let waves = KernelOccupancy::new(&kernel.shape, kernel.blocks, self.device.sms, self.device).waves.max(1);
-        let left = first.end_ns().saturating_sub(second.start_ns) as f64 / (first.duration_ns.max(1)) as f64;
-        let in_last_wave = waves == 1 || left <= LAST_WAVE.0 / f64::from(waves) + LAST_WAVE.1;
+        let left_ns = first.end_ns().saturating_sub(second.start_ns);
+        let percent = |of: u64, percent: u64| of.saturating_mul(percent) / 100;
+        let duration_ns = first.duration_ns;
+        let last_wave_ns = percent(duration_ns, LAST_WAVE.0) / u64::from(waves) + percent(duration_ns, LAST_WAVE.1);
+        let in_last_wave = waves == 1 || left_ns <= last_wave_ns;
         if waves > TELLING_WAVES {
             self.audit.long_first_kernels.pairs += 1;
             self.audit.long_first_kernels.in_last_wave += u64::from(in_last_wave);
@@ -172,7 +179,8 @@ impl Auditor<'_> {
             (false, Some(_)) => (None, StartVerdict::Unexplained),
             (false, None) => (Some("A2"), StartVerdict::OnlyByHigherPriority),
         };
-        self.judge((index, second), rule, Some((met, first)), verdict);
+        let late_ns = early(left_ns.saturating_sub(last_wave_ns));
+        self.judge((index, second), rule, Some((met, first)), verdict, late_ns);
     }
 
     /// G: a kernel starts before what stands before it in its stream has ended.
@@ -183,7 +191,8 @@ impl Auditor<'_> {
         let has_pdl = first.kernel().is_some() && self.device.has_programmatic_launch();
         let (rule, verdict) =
             if has_pdl { (Some("PDL"), StartVerdict::Explained) } else { (None, StartVerdict::Unexplained) };
-        self.judge((index, second), rule, Some((met, first)), verdict);
+        let early_ns = first.end_ns().saturating_sub(second.start_ns);
+        self.judge((index, second), rule, Some((met, first)), verdict, early(early_ns));
     }
 
     /// Why a kernel started later than its call and its stream would have let it.
@@ -204,20 +213,22 @@ impl Auditor<'_> {
             && before.end_ns() >= call.start_ns
             && start.saturating_sub(before.end_ns()) <= self.usual.gap_ns
         {
-            return self.judge((index, operation), Some("G"), Some((at, before)), StartVerdict::Explained);
+            return self.judge((index, operation), Some("G"), Some((at, before)), StartVerdict::Explained, None);
         }
         // What still runs let it in, which is judged by itself.
         if !others.is_empty() {
             return;
         }
         if self.is_told_to_wait(operation, before.map(|(_, before)| before), call.start_ns) {
-            return self.judge((index, operation), Some("wait"), ended.last().copied(), StartVerdict::Explained);
+            return self.judge((index, operation), Some("wait"), ended.last().copied(), StartVerdict::Explained, None);
         }
         let of_another = |(_, other): &&Numbered<'_>| other.stream != operation.stream;
         if let Some(&other) = ended.iter().rev().find(of_another) {
-            return self.judge((index, operation), Some("R"), Some(other), StartVerdict::Explained);
+            return self.judge((index, operation), Some("R"), Some(other), StartVerdict::Explained, None);
         }
-        self.judge((index, operation), None, before, StartVerdict::Unexplained);
+        let let_go = before.map_or(0, |(_, before)| before.end_ns()).max(call.end_ns);
+        let late_ns = i64::try_from(start.saturating_sub(let_go)).or_most();
+        self.judge((index, operation), None, before, StartVerdict::Unexplained, Some(late_ns));
     }
 
     /// Whether its stream is told to wait for an event between the launch of the operation before it and its own.
@@ -242,9 +253,16 @@ impl Auditor<'_> {
         self.profile.syncs.is_empty() && calls[from..to].iter().any(|call| call.kind == CallKind::StreamWait)
     }
 
-    fn judge(&mut self, of: Numbered<'_>, rule: Option<&'static str>, by: Option<Numbered<'_>>, verdict: StartVerdict) {
+    fn judge(
+        &mut self,
+        of: Numbered<'_>,
+        rule: Option<&'static str>,
+        by: Option<Numbered<'_>>,
+        verdict: StartVerdict,
+        late_ns: Option<i64>,
+    ) {
         let by = (by.map(|(_, by)| self.name(by)), by.map(|(_, by)| by.stream));
-        self.push(of, rule, by, verdict);
+        self.push(of, rule, by, verdict, late_ns);
     }
 
     fn name(&self, operation: &ProfiledOperation) -> String {
@@ -260,6 +278,7 @@ impl Auditor<'_> {
         rule: Option<&'static str>,
         (by, by_stream): (Option<String>, Option<u32>),
         verdict: StartVerdict,
+        late_ns: Option<i64>,
     ) {
         let number = |stream: u32| self.profile.streams[stream as usize].number;
         self.audit.starts.push(JudgedStart {
@@ -270,6 +289,7 @@ impl Auditor<'_> {
             rule,
             by,
             by_stream: by_stream.map(number),
+            late_ns: late_ns.filter(|_| verdict != StartVerdict::Explained),
             verdict,
         });
     }
@@ -305,8 +325,18 @@ impl Auditor<'_> {
     }
 }
 
-/// What an operation came before although it cannot, and the stream of that.
-type BrokenCause = (&'static str, Option<u32>);
+/// What an operation came before although it cannot.
+struct BrokenCause {
+    by: &'static str,
+    /// The stream of that.
+    stream: Option<u32>,
+    early_ns: u64,
+}
+
+/// How much too early something came, as how late it came.
+fn early(ns: u64) -> Option<i64> {
+    i64::try_from(ns).or_most().checked_neg()
+}
 
 /// An operation, its number, and the call that launched it.
 type Called<'p> = (u32, &'p ProfiledOperation, &'p HostCall);
@@ -325,15 +355,18 @@ fn broken_causes(profile: &GpuProfile, operations: &[Numbered<'_>], rounding_ns:
     let mut broken: Vec<(u32, BrokenCause)> = called
         .iter()
         .filter(|(_, operation, call)| operation.start_ns.saturating_add(CLOCKS_NS) < call.start_ns)
-        .map(|&(index, ..)| (index, ("its own launch", None)))
+        .map(|&(index, operation, call)| {
+            let early_ns = call.start_ns.saturating_sub(operation.start_ns);
+            (index, BrokenCause { by: "its own launch", stream: None, early_ns })
+        })
         .collect();
     broken.extend(broken_order(&called));
     let waits = HostWaits::of(profile);
-    let late = called.iter().filter(|(_, operation, call)| {
-        waits.first_after(operation, call).is_some_and(|end| operation.end_ns() > end.saturating_add(CLOCKS_NS))
-    });
     let by = "a wait of the host that returned before its end";
-    broken.extend(late.map(|&(index, ..)| (index, (by, None))));
+    broken.extend(called.iter().filter_map(|&(index, operation, call)| {
+        let early_ns = operation.end_ns().checked_sub(waits.first_after(operation, call)?)?;
+        (early_ns > CLOCKS_NS).then_some((index, BrokenCause { by, stream: None, early_ns }))
+    }));
     broken.extend(broken_events(profile, &called, rounding_ns));
     broken
 }
@@ -345,7 +378,9 @@ fn broken_order(called: &[Called<'_>]) -> Vec<(u32, BrokenCause)> {
     let broken = called.iter().filter_map(|&(index, operation, call)| {
         let (before, earlier) = last_in.insert(operation.stream, (operation, call))?;
         let is_early = earlier.end_ns <= call.start_ns && operation.start_ns < before.start_ns;
-        is_early.then_some((index, ("what was launched before it", Some(operation.stream))))
+        let early_ns = before.start_ns.saturating_sub(operation.start_ns);
+        let stream = Some(operation.stream);
+        is_early.then_some((index, BrokenCause { by: "what was launched before it", stream, early_ns }))
     });
     broken.collect()
 }
@@ -368,8 +403,9 @@ fn broken_events(profile: &GpuProfile, called: &[Called<'_>], rounding_ns: u64) 
         let (_, end) = ends[..before].last()?;
         let (calls, numbers) = by_stream.get(&stream)?;
         let (index, operation, _) = called[*numbers.get(calls.partition_point(|&(call, _)| call < waited_ns))?];
-        let is_early = operation.start_ns.saturating_add(rounding_ns) < *end;
-        is_early.then_some((index, ("an event that its stream waits for", Some(of_stream))))
+        let early_ns = end.saturating_sub(operation.start_ns);
+        let (by, stream) = ("an event that its stream waits for", Some(of_stream));
+        (early_ns > rounding_ns).then_some((index, BrokenCause { by, stream, early_ns }))
     });
     broken.collect()
 }

@@ -8,9 +8,9 @@ use crate::profile::{
 };
 use crate::time::Instant;
 use crate::words::counted;
-use gpusched_core::tables::HINT;
+use gpusched_core::tables::{HINT, signed_time};
 
-fn start_columns<'c>() -> [Column<&'c JudgedStart>; 9] {
+fn start_columns<'c>() -> [Column<&'c JudgedStart>; 11] {
     [
         Column::new("verdict", "verdict", |start: &&JudgedStart| start.verdict.name().into()).left(),
         Column::new("rule", "rule", |start: &&JudgedStart| start.rule.into()).left(),
@@ -21,6 +21,10 @@ fn start_columns<'c>() -> [Column<&'c JudgedStart>; 9] {
         Column::data("by", |start: &&JudgedStart| start.by.as_deref().into()),
         Column::table("by", |start: &&JudgedStart| start.by.as_deref().map(short_name).into()).left(),
         Column::new("by_stream", "in stream", |start| start.by_stream.into()),
+        Column::data("late_ns", |start| start.late_ns.map(i128::from).into()),
+        Column::table("late by", |start: &&JudgedStart| {
+            start.late_ns.map_or_else(String::new, |late| signed_time(late.into())).into()
+        }),
     ]
 }
 
