@@ -99,6 +99,7 @@ class _Options(TypedDict, total=False):
     set_priority: Mapping[str, int]
     set_stream: Mapping[str, str]
     set_block_time: Mapping[str, _Time]
+    set_host_time: Mapping[str, _Time]
     set_blocks: Mapping[str, int]
     set_cluster: Mapping[str, int]
     grid_barrier: Sequence[str]

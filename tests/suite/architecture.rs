@@ -42,7 +42,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5687),
+    ("core/scenario", 5768),
     ("core/run", 2807),
     ("core/hosts", 2112),
     ("core/logs", 2338),
@@ -61,7 +61,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("systems/pictures", 624),
     ("imports/profile", 3812),
     ("imports/amalthea", 3787),
-    ("imports/input", 637),
+    ("imports/input", 641),
     ("imports/tables", 400),
     ("papers/experiments", 5475),
     ("papers/tables", 998),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 94_411;
+const LINES: usize = 94_496;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {
@@ -251,7 +251,7 @@ fn no_room_has_more_lines_than_its_budget() {
 }
 
 /// Files of the crates: each holds one subject, of which there are no more.
-const FILES: usize = 569;
+const FILES: usize = 570;
 
 #[test]
 fn the_sources_have_no_more_files_than_they_say() {

@@ -2,8 +2,8 @@
 
 use gpusched::hosts::simulate;
 use gpusched::run::{CriticalPath, OnPath, PathEnd, Summary};
-use gpusched::scenario::{ReadOptions, Scenario};
-use gpusched::time::Instant;
+use gpusched::scenario::{NewBlockTime, ReadOptions, Scenario, WhatIf};
+use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -147,6 +147,36 @@ fn what_the_host_of_a_profile_did_is_told_by_the_calls_in_which_it_was() {
     let first = "what took the time, 460 us: host 87.0 %, kernel 10.9 %, wait 2.2 %; most of it is host thread 2: \
                  cudaMalloc: 300 us (65.2 %)";
     assert_eq!(text.lines().next(), Some(first));
+    // Without the 300 us in that call, and with half of all that the host does.
+    for (what_if, makespan_ns) in [("cudaMalloc=0%", 160_000), ("*=50%", 260_000), ("cudaMall*=2us", 162_000)] {
+        let report = common::json(&["simulate", &file, "--set-host-time", what_if, "--format", "json"]);
+        assert_eq!(report["makespan_ns"], makespan_ns, "{what_if}");
+    }
+    let text = stdout(&gpusched(&["replay-log", &file, "--set-host-time", "cudaMalloc=0%"]));
+    assert!(text.starts_with("what if: 160 us instead of 460 us"), "{text}");
+    let unknown = gpusched(&["simulate", &file, "--set-host-time", "cudaFree=0%"]);
+    let error = "--set-host-time: no host or call is called \"cudaFree\"";
+    assert!(common::stderr(&unknown).contains(error), "{}", common::stderr(&unknown));
+}
+
+#[test]
+fn a_host_sleeps_and_works_for_another_time_or_a_share_of_it() {
+    let steps = json!([{"sleep": "1 ms"}, {"launch": "a", "stream": "s"}, {"synchronize": "s"}, {"work": "4 ms"},
+                       {"launch": "b", "stream": "t"}]);
+    let scenario = of(&json!([{"name": "s"}, {"name": "t"}]), &json!([{"name": "h", "steps": steps}]));
+    let makespan = |new| {
+        let changes = WhatIf { host_times: vec![("h".to_owned(), new)], ..WhatIf::default() };
+        let changed = scenario.clone().what_if(&changes).expect("there is such a host");
+        simulate(&changed).expect("it runs").trace.end().as_ns() / 1_000
+    };
+    // 1 + 2 + 4 + 3 ms.
+    assert_eq!(makespan(NewBlockTime::Share(1_000_000)), 10_000);
+    assert_eq!(makespan(NewBlockTime::Share(500_000)), 7_500);
+    assert_eq!(makespan(NewBlockTime::To(Duration::from_ns(1_000))), 5_002);
+    let stream = of(&json!([{"name": "s", "operations": [{"kernel": "a"}]}]), &json!([]));
+    let changes = WhatIf { host_times: vec![("s".to_owned(), NewBlockTime::Share(0))], ..WhatIf::default() };
+    let notes = stream.what_if(&changes).expect("there is such a host").notes;
+    assert!(notes.iter().any(|note| note.contains("\"s\" neither sleeps nor works")), "{notes:?}");
 }
 
 #[test]

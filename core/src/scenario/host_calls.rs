@@ -21,6 +21,37 @@ impl HostCalls {
         Self { names, within }
     }
 
+    /// The functions.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// The time in calls of some functions: in which step of which thread, at which place there, and how long.
+    pub(super) fn parts_of(&self, is_meant: impl Fn(&str) -> bool) -> Vec<((u32, u32), usize, Duration)> {
+        let is_meant: Vec<bool> = self.names().map(is_meant).collect();
+        let threads = (0..).zip(&self.within);
+        let steps = threads.flat_map(|(thread, steps)| steps.iter().map(move |(step, parts)| ((thread, *step), parts)));
+        let parts = steps.flat_map(|(at, parts)| parts.iter().enumerate().map(move |(place, part)| (at, place, part)));
+        parts
+            .filter(|(.., (name, _))| is_meant.get(*name as usize) == Some(&true))
+            .map(|(at, place, (_, spent))| (at, place, *spent))
+            .collect()
+    }
+
+    /// Another time for one of these.
+    pub(super) fn set(&mut self, (thread, step): (u32, u32), place: usize, spent: Duration) {
+        let parts = self.within.get_mut(thread as usize).and_then(|steps| steps.get_mut(&step));
+        if let Some(part) = parts.and_then(|parts| parts.get_mut(place)) {
+            part.1 = spent;
+        }
+    }
+
+    /// Other times for all that is within a step.
+    pub(super) fn change(&mut self, (thread, step): (u32, u32), changed: impl Fn(Duration) -> Duration) {
+        let parts = self.within.get_mut(thread as usize).and_then(|steps| steps.get_mut(&step));
+        parts.into_iter().flatten().for_each(|part| part.1 = changed(part.1));
+    }
+
     /// Where `time`, the last part of a step of a thread that takes `whole`, was spent, as far as it was in calls: in
     /// proportion, if it is not the whole step.
     pub(crate) fn of_step(

@@ -2,6 +2,7 @@
 //! longer jobs of one host thread.
 
 mod grid_barrier;
+mod hosts;
 mod kernels;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,8 @@ pub struct WhatIf {
     pub streams: Vec<(String, String)>,
     /// Kernels and how long each of their blocks runs.
     pub block_times: Vec<(String, NewBlockTime)>,
+    /// Hosts, or calls in which a profile has them, and how long each of their steps takes, or what of it is in these.
+    pub host_times: Vec<(String, NewBlockTime)>,
     /// Kernels and how many blocks their grids have.
     pub blocks: Vec<(String, u32)>,
     /// Kernels and of how many blocks their clusters are; 1: their blocks come in none.
@@ -140,6 +143,9 @@ impl Scenario {
         }
         for (name, time) in &changes.block_times {
             self.set_block_time(name, *time)?;
+        }
+        for (name, time) in &changes.host_times {
+            self.set_host_time(name, *time)?;
         }
         self.set_grids(&changes.blocks, &changes.clusters)?;
         for (name, mask) in &changes.sm_masks {

@@ -179,6 +179,7 @@ pub(super) fn values(command: &str, option: &str) -> &'static [&'static str] {
         (_, "--block-times") => &["@scenarios/profiles/synthetic.json"],
         (_, "--set-priority") => &["{stream}=-1"],
         (_, "--set-stream") => &["{kernel}={other}"],
+        (_, "--set-host-time") => &["*=50%"],
         (_, "--set-block-time") => &["{kernel}=1.7ms"],
         (_, "--set-blocks") => &["{kernel}=6"],
         (_, "--set-cluster") => &["{kernel}=2"],

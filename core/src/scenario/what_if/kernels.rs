@@ -8,7 +8,7 @@ use crate::spelling::{CalledOption, option};
 use crate::time::{Decimal, Duration};
 use crate::workload::{BlockTime, CheckedKernel, KernelId, WorkItems};
 
-/// For how long the blocks of a kernel run in place of what is stated.
+/// For how long the blocks of a kernel run, or a host sleeps and works, in place of what is stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewBlockTime {
     /// So long, each.
@@ -27,7 +27,7 @@ impl NewBlockTime {
         number.scaled(4, Self::MOST_PERCENT * 10_000).ok().map(Self::Share)
     }
 
-    fn of(self, stated: Duration) -> Duration {
+    pub(super) fn of(self, stated: Duration) -> Duration {
         match self {
             Self::To(time) => time,
             Self::Share(millionths) => {
@@ -39,7 +39,7 @@ impl NewBlockTime {
 }
 
 /// Whether a name is the one that is meant, in which `*` stands for any characters.
-fn is_like(pattern: &str, name: &str) -> bool {
+pub(super) fn is_like(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
