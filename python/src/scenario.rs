@@ -74,7 +74,8 @@ impl Scenario {
     #[staticmethod]
     fn together(py: Python<'_>, scenarios: Vec<Bound<'_, PyAny>>, how: &str) -> PyResult<Self> {
         let how = Together::parse(how).map_err(|expected| PyValueError::new_err(format!("{how:?}: {expected}")))?;
-        let wanted = scenarios.into_iter().map(|scenario| Wanted::new(&scenario, None)).collect::<PyResult<Vec<Wanted>>>()?;
+        let wanted =
+            scenarios.into_iter().map(|scenario| Wanted::new(&scenario, None)).collect::<PyResult<Vec<Wanted>>>()?;
         aside(py, move || {
             let read = wanted.into_iter().map(|wanted| Ok((*wanted.read()?.scenario).clone()));
             let scenarios = read.collect::<Result<Vec<_>, Failure>>()?;

@@ -42,7 +42,7 @@ const ROOMS: [(&str, usize); 48] = [
     ("core/printed", 94),
     ("core/statistics", 168),
     ("core/draw", 1591),
-    ("core/scenario", 5768),
+    ("core/scenario", 5776),
     ("core/run", 2807),
     ("core/hosts", 2112),
     ("core/logs", 2338),
@@ -74,7 +74,7 @@ const ROOMS: [(&str, usize); 48] = [
 ];
 
 /// Of all rooms.
-const LINES: usize = 94_496;
+const LINES: usize = 94_504;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

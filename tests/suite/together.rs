@@ -129,12 +129,15 @@ fn what_does_not_go_together_is_refused_and_what_differs_is_told() {
                 .expect("it is JSON");
         device["kernel_gap_ns"] = json!(2_000);
         (slower["device"], slower["name"]) = (device, json!("perception"));
+        slower.as_object_mut().expect("it is an object").remove("horizon");
         slower
     };
     let joined = joined(&[perception, slower], "processes").expect("they go together");
     assert_eq!(joined.programs[1].name, "perception 2");
     let note = "kernel gap 0 s, as perception has it: perception 2 has 2 us";
     assert!(joined.scenario.notes.iter().any(|told| told == note), "{:?}", joined.scenario.notes);
+    let ends = "ends the run of all: perception has 40 ms, perception 2 has none";
+    assert!(joined.scenario.notes.iter().any(|told| told.ends_with(ends)), "{:?}", joined.scenario.notes);
 }
 
 /// CUDA Driver API (NVIDIA), on `cuCtxSynchronize`: where a green context is current, it waits for that one.

@@ -182,7 +182,7 @@ impl JoinedScenario {
                 return Err(JoinError::Shares { name: name.clone(), key });
             }
             check_same(&scenarios[0], scenario, [&names[0], name])?;
-            notes.extend(note_of_latencies(&scenarios[0], scenario, [&names[0], name]));
+            notes.extend(notes_of(&scenarios[0], scenario, [&names[0], name]));
             let acting = |key: &str, acts: fn(&Value) -> bool| -> usize {
                 own.get(key).and_then(Value::as_array).map_or(0, |all| all.iter().filter(|one| acts(one)).count())
             };
@@ -253,8 +253,8 @@ fn check_same(first: &Scenario, other: &Scenario, names: [&String; 2]) -> Result
     Ok(())
 }
 
-/// The GPU has one launch latency and one gap, where profiles may have estimated others; and one seed.
-fn note_of_latencies(first: &Scenario, other: &Scenario, [first_name, name]: [&String; 2]) -> Vec<String> {
+/// The GPU has one launch latency and one gap, where profiles may have estimated others; and the run one seed and end.
+fn notes_of(first: &Scenario, other: &Scenario, [first_name, name]: [&String; 2]) -> Vec<String> {
     let compared = [
         ("launch latency", first.device().launch_latency, other.device().launch_latency),
         ("kernel gap", first.device().kernel_gap, other.device().kernel_gap),
@@ -265,6 +265,14 @@ fn note_of_latencies(first: &Scenario, other: &Scenario, [first_name, name]: [&S
         .collect();
     if first.seed != other.seed {
         notes.push(format!("seed {}, as {first_name} has it: {name} has {}", first.seed, other.seed));
+    }
+    if first.horizon != other.horizon {
+        let stated = |horizon: Option<Duration>| horizon.map_or_else(|| "none".to_owned(), |time| time.to_string());
+        notes.push(format!(
+            "the longest horizon that is stated ends the run of all: {first_name} has {}, {name} has {}",
+            stated(first.horizon),
+            stated(other.horizon)
+        ));
     }
     notes
 }
