@@ -23,7 +23,6 @@ use options::{OPTIONS, OptionGroup, ScenarioOption, ScenarioOptions};
 
 /// What a scenario is made of, told by its content.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there are one or two of them at a time")]
 pub enum Input {
     /// A profile of a real application.
     Profile(GpuProfile),

@@ -147,7 +147,7 @@ const TABLE: &[Need] = &[
         &["kernel_times", "blame", "own_waits", "critical_path", "overlap"],
         Needs::Input(&[Kind::Profile]),
     ),
-    need(&["simulate"], &["mps", "logs", "runnable_times"], Needs::Without("as_programs")),
+    need(&["simulate"], &["mps", "logs", "runnable_times"], Needs::Without("as")),
     need(
         &["audit", "replay-log"],
         &["scenario", "logs_alone", "tolerance_us", "clock_tolerance_us", "learn_placement", "write_device"],

@@ -102,7 +102,7 @@ pub(crate) struct Simulate {
     /// Run all scenarios together on one GPU, begun at the same time: as processes, as clients of MPS (mps, or
     /// mps=50,50 with their percentages), in green contexts of so many SMs (green=40,40), or as threads of one
     /// process; all compares these (table, JSON and CSV)
-    #[arg(long = "as", value_name = "HOW", value_parser = AsPrograms::parse)]
+    #[arg(long = "as", id = "as", value_name = "HOW", value_parser = AsPrograms::parse)]
     as_programs: Option<AsPrograms>,
     /// Draw who made whom wait: a map with a row for each stream or kernel that waited and a column for each that stood
     /// in the way, and the time of each row by rule

@@ -97,7 +97,8 @@ fn the_table_sets_what_each_takes_alone_beside_what_it_takes_together() {
         (vec![&*files[0], &files[1], "--as", "mps=50"], "mps=50: there are 2 programs, and it states a number for 1"),
         (vec![&*files[0], &files[1], "--as", "mig"], "expected processes, mps, mps=50,50"),
         (vec![&*files[0], &files[1], "--as", "all", "--blame"], "--blame is about one run"),
-        (vec![&*files[0], &files[1], "--as", "processes", "--mps"], "--mps has no effect with --as"),
+        (vec![&*files[0], &files[1], "--as", "mps", "--logs", "logs"], "--logs has no effect with --as\n"),
+        (vec![&*files[0], &files[1], "--as", "processes", "--mps"], "--mps has no effect with --as\n"),
     ] {
         let output = gpusched(&[&["simulate"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

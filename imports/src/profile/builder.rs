@@ -65,7 +65,7 @@ impl<'a> ProfileBuilder<'a> {
             threads: Vec::new(),
             calls: Vec::new(),
             spent: Box::default(),
-            syncs: Vec::new(),
+            syncs: Box::default(),
             other: None,
             channels: 0,
             rank: None,

@@ -54,7 +54,7 @@ pub struct GpuProfile {
     /// Where hosts spent their time.
     pub(super) spent: Box<Spent>,
     /// What is known of waits: of the host for the GPU, and of one stream for another.
-    pub(crate) syncs: Vec<ProfiledSync>,
+    pub(crate) syncs: Box<[ProfiledSync]>,
     /// Medians of another profile, which are taken where that knows the kernel.
     pub(super) other: Option<Box<OtherMedians>>,
     /// How many hardware channels its kernels name; 0 if none does.
