@@ -70,11 +70,11 @@ const ROOMS: [(&str, usize); 48] = [
     ("src/schema", 177),
     ("src/figures", 2494),
     ("src/prelude", 0),
-    ("src/cli", 5875),
+    ("src/cli", 5877),
 ];
 
 /// Of all rooms.
-const LINES: usize = 94_504;
+const LINES: usize = 94_506;
 
 /// What stands between backquotes.
 fn quoted() -> impl Iterator<Item = &'static str> {

@@ -91,6 +91,10 @@ fn the_table_sets_what_each_takes_alone_beside_what_it_takes_together() {
     // Names of a program go before those of what is its own, so that one of them can be changed.
     let changed = ["simulate", &files[0], &files[1], "--as", "mps", "--set-block-time", "perception: *=50%"];
     let changed = stdout(&gpusched(&changed));
+    let idle = gpusched(&["simulate", &files[0], &files[1], "--as", "mps", "--seed", "4", "--time-slice", "1ms"]);
+    let told = stderr(&idle);
+    assert!(told.contains("perception, control: --seed has no effect"), "{told}");
+    assert!(told.contains("--time-slice has no effect: clients of MPS share one context"), "{told}");
     assert!(changed.contains("perception: camera") && changed.contains(" 3 ms "), "{changed}");
     for (arguments, error) in [
         (vec![&*files[0], "--as", "mps"], "--as: programs share a GPU, and this is one"),

@@ -12,7 +12,7 @@ use super::{AS, Simulate, ToRun};
 use crate::cli::progress::{self, Unit};
 use crate::cli::run_options::of_all_programs;
 use crate::cli::several::{Files, Part};
-use crate::cli::{Answer, output};
+use crate::cli::{Answer, needs, output};
 
 /// In which way programs share the GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl Simulate {
             return self.all_ways(&gpu);
         };
         let joined = gpu.joined(how)?;
+        needs::note_lacking_of_scenario(&joined.scenario.name, &joined.scenario)?;
         self.refuse_options(&joined.scenario)?;
         let shared = Shared { how: how.clone(), programs: joined.programs, alone: gpu.alone()? };
         let to_run = ToRun { scenario: joined.scenario, lanes, shared: Some(shared) };
@@ -89,6 +90,7 @@ impl Simulate {
             }
         }
         let joined = gpu.joined(&Together::Processes)?;
+        needs::note_lacking_of_scenario(&joined.scenario.name, &joined.scenario)?;
         report.notes = joined.scenario.notes;
         output::show_abridged(&report.notes, output::note);
         output::print_report(&report, self.format)
