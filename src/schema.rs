@@ -213,7 +213,7 @@ fn property(option: &ScenarioOption) -> Value {
         OptionKind::Names(_) | OptionKind::Lists(_) => json!({"type": "array", "items": {"type": "string"}}),
         OptionKind::Name(_) | OptionKind::Frequency(_) | OptionKind::File(_) => json!({"type": "string"}),
         OptionKind::TimeOf(_) => by_name(time()),
-        OptionKind::BlockTimeOf(_) => {
+        OptionKind::TimeOrShareOf(_) => {
             by_name(json!({"anyOf": [time(), {"type": "string", "pattern": r"^[+]?[0-9.eE+-]+\s*%$"}]}))
         }
         OptionKind::TimeAboveZeroOf(_) => by_name(positive_time()),

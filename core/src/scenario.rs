@@ -37,7 +37,7 @@ pub use model::{Chain, ChainLink, ChainMeasure, Expected, ExpectedKernel, LinkOp
 pub use names::{KernelLaunch, UnknownStream};
 pub use native::{JoinError, JoinedScenario, NotNative, Program, Together};
 pub use options::{LogUse, ReadOptions, ReadProgress};
-pub use what_if::{NewBlockTime, WhatIf, WhatIfError};
+pub use what_if::{NewTime, WhatIf, WhatIfError};
 
 impl Scenario {
     /// Reads a scenario file in the native format (it has the key `format`) or the examiner's; `file` is its name in

@@ -123,13 +123,9 @@ impl RunOptions {
         })
     }
 
-    /// Reads one of the scenarios as a program that shares the GPU with others, and says whether it is a profile. What
-    /// is said of the run of all, and changes, are left to that.
-    pub(crate) fn read_program(&self, path: &Path) -> anyhow::Result<(Scenario, bool)> {
-        ending::per_input(|| {
-            let (input, options) = (Self::input_from(path)?, of_one_program(self.options()?));
-            Ok((input.scenario(&options)?, matches!(input, Input::Profile(_))))
-        })
+    /// What is said of the scenarios as programs that share a GPU.
+    pub(crate) fn of_programs(&self) -> anyhow::Result<OfPrograms> {
+        Ok(OfPrograms::new(self.options()?))
     }
 
     /// Reads one of the scenarios, and what is asked of it if it is an AMALTHEA model.
@@ -192,23 +188,42 @@ impl RunOptions {
     }
 }
 
-/// What is said of the run that programs share, and not of each before.
-pub(crate) fn of_all_programs(read: ReadOptions) -> ReadOptions {
-    let ReadOptions { seed, horizon, vary_percent, periods, deadlines, time_slice, switch_cost, .. } = read;
-    let logs = LogUse::Unused;
-    let others = ReadOptions::default();
-    ReadOptions { seed, horizon, vary_percent, periods, deadlines, time_slice, switch_cost, logs, ..others }
+/// What a user says of programs that share a GPU.
+pub(crate) struct OfPrograms {
+    /// Of each, while it is read.
+    each: ScenarioOptions,
+    /// Of the run of all.
+    pub(crate) all: ReadOptions,
+    /// What is changed of all of it.
+    pub(crate) changes: WhatIf,
 }
 
-/// The rest of it.
-fn of_one_program(mut options: ScenarioOptions) -> ScenarioOptions {
-    let nothing = ReadOptions::default();
-    let read = &mut options.read;
-    (read.horizon, read.vary_percent) = (nothing.horizon, nothing.vary_percent);
-    (read.periods, read.deadlines) = (nothing.periods, nothing.deadlines);
-    (read.time_slice, read.switch_cost, read.logs) = (nothing.time_slice, nothing.switch_cost, LogUse::Unused);
-    options.changes = WhatIf::default();
-    options
+impl OfPrograms {
+    fn new(mut each: ScenarioOptions) -> Self {
+        let read = &mut each.read;
+        read.logs = LogUse::Unused;
+        let all = ReadOptions {
+            seed: read.seed,
+            horizon: read.horizon.take(),
+            vary_percent: read.vary_percent.take(),
+            periods: std::mem::take(&mut read.periods),
+            deadlines: std::mem::take(&mut read.deadlines),
+            time_slice: read.time_slice.take(),
+            switch_cost: read.switch_cost.take(),
+            logs: LogUse::Unused,
+            ..ReadOptions::default()
+        };
+        let changes = std::mem::take(&mut each.changes);
+        Self { each, all, changes }
+    }
+
+    /// Reads one of the programs, and says whether it is a profile.
+    pub(crate) fn read(&self, path: &Path) -> anyhow::Result<(Scenario, bool)> {
+        ending::per_input(|| {
+            let input = RunOptions::input_from(path)?;
+            Ok((input.scenario(&self.each)?, matches!(input, Input::Profile(_))))
+        })
+    }
 }
 
 /// Which logs, from which GPU, and how far to trust them.

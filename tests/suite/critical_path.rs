@@ -2,7 +2,7 @@
 
 use gpusched::hosts::simulate;
 use gpusched::run::{CriticalPath, OnPath, PathEnd, Summary};
-use gpusched::scenario::{NewBlockTime, ReadOptions, Scenario, WhatIf};
+use gpusched::scenario::{NewTime, ReadOptions, Scenario, WhatIf};
 use gpusched::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -156,7 +156,12 @@ fn what_the_host_of_a_profile_did_is_told_by_the_calls_in_which_it_was() {
     assert!(text.starts_with("what if: 160 us instead of 460 us"), "{text}");
     let unknown = gpusched(&["simulate", &file, "--set-host-time", "cudaFree=0%"]);
     let error = "--set-host-time: no host or call is called \"cudaFree\"";
-    assert!(common::stderr(&unknown).contains(error), "{}", common::stderr(&unknown));
+    let told = common::stderr(&unknown);
+    assert!(told.contains(error) && told.contains("cudaLaunchKernel, cudaMalloc, thread 2"), "{told}");
+    // Where launches stay as recorded, no host is in a call.
+    let recorded = ["simulate", &file, "--launches", "recorded", "--set-host-time", "cudaMalloc=0%"];
+    let told = common::stderr(&gpusched(&recorded));
+    assert!(told.contains("no host or call is called \"cudaMalloc\"; there are stream 7"), "{told}");
 }
 
 #[test]
@@ -170,11 +175,11 @@ fn a_host_sleeps_and_works_for_another_time_or_a_share_of_it() {
         simulate(&changed).expect("it runs").trace.end().as_ns() / 1_000
     };
     // 1 + 2 + 4 + 3 ms.
-    assert_eq!(makespan(NewBlockTime::Share(1_000_000)), 10_000);
-    assert_eq!(makespan(NewBlockTime::Share(500_000)), 7_500);
-    assert_eq!(makespan(NewBlockTime::To(Duration::from_ns(1_000))), 5_002);
+    assert_eq!(makespan(NewTime::Share(1_000_000)), 10_000);
+    assert_eq!(makespan(NewTime::Share(500_000)), 7_500);
+    assert_eq!(makespan(NewTime::To(Duration::from_ns(1_000))), 5_002);
     let stream = of(&json!([{"name": "s", "operations": [{"kernel": "a"}]}]), &json!([]));
-    let changes = WhatIf { host_times: vec![("s".to_owned(), NewBlockTime::Share(0))], ..WhatIf::default() };
+    let changes = WhatIf { host_times: vec![("s".to_owned(), NewTime::Share(0))], ..WhatIf::default() };
     let notes = stream.what_if(&changes).expect("there is such a host").notes;
     assert!(notes.iter().any(|note| note.contains("\"s\" neither sleeps nor works")), "{notes:?}");
 }

@@ -129,7 +129,7 @@ const fn python_type(kind: &OptionKind) -> &'static str {
         OptionKind::Names(_) | OptionKind::Lists(_) => "Sequence[str]",
         OptionKind::File(_) => "_Given | None",
         OptionKind::TimeOf(_)
-        | OptionKind::BlockTimeOf(_)
+        | OptionKind::TimeOrShareOf(_)
         | OptionKind::TimeAboveZeroOf(_)
         | OptionKind::DeadlineOf(_) => "Mapping[str, _Time]",
         OptionKind::PriorityOf(_) | OptionKind::SizeOf(_) => "Mapping[str, int]",

@@ -5,7 +5,7 @@ use gpusched::audit::{ObservedRun, Tolerances, audit};
 use gpusched::effort::Progress;
 use gpusched::hosts::simulate;
 use gpusched::run::Run;
-use gpusched::scenario::{NewBlockTime, ReadOptions, Scenario, WhatIf};
+use gpusched::scenario::{NewTime, ReadOptions, Scenario, WhatIf};
 use gpusched::time::{Duration, Instant};
 use gpusched::workload::OperationId;
 
@@ -96,7 +96,7 @@ fn a_what_if_deals_the_items_anew() {
         let changes = WhatIf {
             blocks: blocks.map(|blocks| ("tiles".to_owned(), blocks)).into_iter().collect(),
             block_times: time
-                .map(|s| ("tiles".to_owned(), NewBlockTime::To(Duration::from_ns(s * 1_000_000_000))))
+                .map(|s| ("tiles".to_owned(), NewTime::To(Duration::from_ns(s * 1_000_000_000))))
                 .into_iter()
                 .collect(),
             ..WhatIf::default()

@@ -2,7 +2,7 @@
 
 use gpusched::hosts::simulate;
 use gpusched::run::Summary;
-use gpusched::scenario::{NewBlockTime, ReadOptions, Scenario, WhatIf};
+use gpusched::scenario::{NewTime, ReadOptions, Scenario, WhatIf};
 use gpusched::time::Duration;
 
 use crate::published;
@@ -12,7 +12,7 @@ fn figure_3() -> Scenario {
     Scenario::from_json("figure-3.json", &text, &ReadOptions::default()).expect("it is sound")
 }
 
-fn changed(kernel: &str, time: NewBlockTime) -> Result<Scenario, String> {
+fn changed(kernel: &str, time: NewTime) -> Result<Scenario, String> {
     let changes = WhatIf { block_times: vec![(kernel.to_owned(), time)], ..WhatIf::default() };
     figure_3().what_if(&changes).map_err(|error| error.to_string())
 }
@@ -29,12 +29,12 @@ fn a_kernel_with_another_block_time_lets_those_behind_it_start_at_another_time()
     assert_eq!(first_start(&figure_3(), "K2"), 2000);
     // With half its time K1 ends at 1 s. K2 is then behind K5, which waits for the shared memory of K4's blocks: these
     // begin with the second blocks of K1 at 0.5 s.
-    let shorter = changed("K1", NewBlockTime::To(Duration::from_ns(500_000_000))).expect("there is one");
+    let shorter = changed("K1", NewTime::To(Duration::from_ns(500_000_000))).expect("there is one");
     assert_eq!(first_start(&shorter, "K2"), 1500);
     let text = shorter.to_native_json().expect("it can be written");
     let again = Scenario::from_json("again.json", &text, &ReadOptions::default()).expect("it is sound");
     assert_eq!(first_start(&again, "K2"), 1500, "it is written too");
-    let half = NewBlockTime::parse_share("50%").expect("it is one");
+    let half = NewTime::parse_share("50%").expect("it is one");
     let k1 = shorter.kernels().iter().find(|kernel| &*kernel.title == "K1").expect("there is one");
     // No other kernel's name ends with 1.
     for name in ["K1", "*1", &format!("K1[{}x{}]", k1.blocks, k1.shape.threads)] {
@@ -45,7 +45,7 @@ fn a_kernel_with_another_block_time_lets_those_behind_it_start_at_another_time()
 
 #[test]
 fn an_unknown_kernel_is_told_with_those_that_there_are() {
-    let said = changed("K9", NewBlockTime::To(Duration::ZERO)).expect_err("there is no K9");
+    let said = changed("K9", NewTime::To(Duration::ZERO)).expect_err("there is no K9");
     assert!(said.starts_with("\"set_block_time\": no kernel is called \"K9\"; there are K1, K2"), "{said}");
 }
 

@@ -1,6 +1,6 @@
 //! In which calls host threads spend the time between what they submit, as a profile has it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::time::Duration;
@@ -21,14 +21,15 @@ impl HostCalls {
         Self { names, within }
     }
 
-    /// The functions.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.names.iter().map(|name| &**name)
+    /// The functions in whose calls some step is.
+    pub(super) fn names_within(&self) -> BTreeSet<&str> {
+        let parts = self.within.iter().flat_map(BTreeMap::values).flatten();
+        parts.filter_map(|(name, _)| self.names.get(*name as usize).map(|name| &**name)).collect()
     }
 
     /// The time in calls of some functions: in which step of which thread, at which place there, and how long.
     pub(super) fn parts_of(&self, is_meant: impl Fn(&str) -> bool) -> Vec<((u32, u32), usize, Duration)> {
-        let is_meant: Vec<bool> = self.names().map(is_meant).collect();
+        let is_meant: Vec<bool> = self.names.iter().map(|name| is_meant(name)).collect();
         let threads = (0..).zip(&self.within);
         let steps = threads.flat_map(|(thread, steps)| steps.iter().map(move |(step, parts)| ((thread, *step), parts)));
         let parts = steps.flat_map(|(at, parts)| parts.iter().enumerate().map(move |(place, part)| (at, place, part)));

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-pub use kernels::NewBlockTime;
+pub use kernels::NewTime;
 
 use super::host_thread::Step;
 use super::model::Scenario;
@@ -31,9 +31,10 @@ pub struct WhatIf {
     /// Kernels and the streams into which all their launches go.
     pub streams: Vec<(String, String)>,
     /// Kernels and how long each of their blocks runs.
-    pub block_times: Vec<(String, NewBlockTime)>,
-    /// Hosts, or calls in which a profile has them, and how long each of their steps takes, or what of it is in these.
-    pub host_times: Vec<(String, NewBlockTime)>,
+    pub block_times: Vec<(String, NewTime)>,
+    /// Hosts and how long each of their steps takes that sleeps or works; or functions that hosts of a profile call,
+    /// and how long their calls take of each step.
+    pub host_times: Vec<(String, NewTime)>,
     /// Kernels and how many blocks their grids have.
     pub blocks: Vec<(String, u32)>,
     /// Kernels and of how many blocks their clusters are; 1: their blocks come in none.

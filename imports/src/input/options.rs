@@ -15,7 +15,7 @@ use crate::amalthea::{AmaltheaOptions, Frequency};
 use crate::device::Device;
 use crate::named::named;
 use crate::profile::{GpuProfile, Import, ImportOptions};
-use crate::scenario::{Deadline, NewBlockTime, ReadOptions, WhatIf};
+use crate::scenario::{Deadline, NewTime, ReadOptions, WhatIf};
 use crate::spelling::option;
 use crate::time::Duration;
 
@@ -107,8 +107,8 @@ pub enum OptionKind {
     File(SetOption<OptionFile>),
     /// Times by name.
     TimeOf(SetByName<Duration>),
-    /// Times of blocks by name: a time, or a share of what they have, as `80%`.
-    BlockTimeOf(SetByName<NewBlockTime>),
+    /// Times of blocks or hosts by name: a time, or a share of what they have, as `80%`.
+    TimeOrShareOf(SetByName<NewTime>),
     /// Times above zero by name.
     TimeAboveZeroOf(SetByName<Duration>),
     /// Deadlines by name: a time above zero, or `none`.
@@ -129,7 +129,7 @@ impl OptionKind {
         matches!(
             self,
             Self::TimeOf(_)
-                | Self::BlockTimeOf(_)
+                | Self::TimeOrShareOf(_)
                 | Self::TimeAboveZeroOf(_)
                 | Self::DeadlineOf(_)
                 | Self::PriorityOf(_)

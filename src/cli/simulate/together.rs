@@ -2,7 +2,6 @@
 
 use anyhow::bail;
 use gpusched::hosts::{OneGpu, TogetherTime, TogetherTimes};
-use gpusched::input::options::ScenarioOptions;
 use gpusched::pictures::timeline::Lanes;
 use gpusched::run::Summary;
 use gpusched::scenario::{Program, Scenario, Together};
@@ -10,7 +9,6 @@ use gpusched::tables::TogetherReport;
 
 use super::{AS, Simulate, ToRun};
 use crate::cli::progress::{self, Unit};
-use crate::cli::run_options::of_all_programs;
 use crate::cli::several::{Files, Part};
 use crate::cli::{Answer, needs, output};
 
@@ -49,13 +47,12 @@ impl Simulate {
         if files.paths.len() < 2 {
             bail!("{AS}: programs share a GPU, and this is one; name two scenarios or more (one may be named twice)");
         }
-        let ScenarioOptions { read, changes, .. } = self.run.options()?;
-        let parts = files.paths.iter().map(|path| files.about(path, self.run.read_program(path)));
+        let said = self.run.of_programs()?;
+        let parts = files.paths.iter().map(|path| files.about(path, said.read(path)));
         let (scenarios, are_profiles): (Vec<Scenario>, Vec<bool>) =
             parts.collect::<anyhow::Result<Vec<_>>>()?.into_iter().unzip();
         let lanes = if are_profiles.into_iter().all(|is_profile| is_profile) { Lanes::Streams } else { Lanes::Sms };
-        let options = of_all_programs(read);
-        let gpu = OneGpu { scenarios: &scenarios, options: &options, changes: &changes };
+        let gpu = OneGpu { scenarios: &scenarios, options: &said.all, changes: &said.changes };
         progress::begin("simulating each program alone", Unit::None, None);
         let AsPrograms::One(how) = how else {
             self.refuse_what_one_run_has()?;
@@ -71,9 +68,11 @@ impl Simulate {
 
     /// There is one table of several runs, and nothing of any of them.
     fn refuse_what_one_run_has(&self) -> anyhow::Result<()> {
-        let given = self.files().into_iter().chain(self.tables());
-        match given.filter(|(option, is_given)| *is_given && *option != AS).map(|(option, _)| option).next() {
-            Some(option) => bail!("{option} is about one run: name one way to share the GPU, such as {AS} processes"),
+        let mut given = self.files().into_iter().chain(self.tables());
+        match given.find(|(option, is_given)| *is_given && *option != AS) {
+            Some((option, _)) => {
+                bail!("{option} is about one run: name one way to share the GPU, such as {AS} processes")
+            }
             None => Ok(()),
         }
     }

@@ -1,9 +1,10 @@
 //! How long hosts take between what they submit: by their names, or by the calls in which a profile has them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::kernels::is_like;
-use super::{NewBlockTime, Scenario, WhatIfError, unknown};
+use super::{NewTime, Scenario, WhatIfError, unknown};
 use crate::scenario::host_calls::HostCalls;
 use crate::scenario::host_thread::Step;
 use crate::spelling::{CalledOption, option};
@@ -14,7 +15,7 @@ const OPTION: CalledOption<'static> = option("set_host_time");
 impl Scenario {
     /// Changes how long hosts of a name sleep and work in each step, or how long they are in calls of a name; `*`
     /// stands for any characters.
-    pub(super) fn set_host_time(&mut self, name: &str, new: NewBlockTime) -> Result<(), WhatIfError> {
+    pub(super) fn set_host_time(&mut self, name: &str, new: NewTime) -> Result<(), WhatIfError> {
         let numbered = || (0_u32..).zip(&self.threads);
         let exact = numbered().any(|(_, thread)| *thread.label == *name);
         let is_meant = |label: &str| if exact { label == name } else { is_like(name, label) };
@@ -37,12 +38,12 @@ impl Scenario {
         if found {
             return Ok(());
         }
-        let labels = self.threads.iter().map(|thread| &*thread.label);
-        let calls = self.calls.iter().flat_map(|calls| calls.names());
-        Err(unknown("host or call", OPTION, name, labels.chain(calls)))
+        let mut known: BTreeSet<&str> = self.threads.iter().map(|thread| &*thread.label).collect();
+        known.extend(self.calls.iter().flat_map(|calls| calls.names_within()));
+        Err(unknown("host or call", OPTION, name, known.iter().copied()))
     }
 
-    fn set_time_of_host(&mut self, number: u32, new: NewBlockTime) {
+    fn set_time_of_host(&mut self, number: u32, new: NewTime) {
         let Some(thread) = self.threads.get_mut(number as usize) else { return };
         for (place, step) in (0..).zip(&mut thread.steps) {
             let (Step::Sleep(time) | Step::Work(time)) = step else { continue };
@@ -50,15 +51,15 @@ impl Scenario {
             // In which calls it is within another time nobody knows.
             if let Some(calls) = &mut self.calls {
                 Arc::make_mut(calls).change((number, place), |part| match new {
-                    NewBlockTime::To(_) => Duration::ZERO,
-                    NewBlockTime::Share(_) => new.of(part),
+                    NewTime::To(_) => Duration::ZERO,
+                    NewTime::Share(_) => new.of(part),
                 });
             }
         }
     }
 
     /// Whether there are such calls.
-    fn set_time_of_calls(&mut self, calls: &mut HostCalls, name: &str, new: NewBlockTime) -> bool {
+    fn set_time_of_calls(&mut self, calls: &mut HostCalls, name: &str, new: NewTime) -> bool {
         let parts = calls.parts_of(|called| is_like(name, called));
         for &((thread, step), place, part) in &parts {
             let changed = new.of(part);

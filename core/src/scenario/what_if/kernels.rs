@@ -10,14 +10,14 @@ use crate::workload::{BlockTime, CheckedKernel, KernelId, WorkItems};
 
 /// For how long the blocks of a kernel run, or a host sleeps and works, in place of what is stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NewBlockTime {
+pub enum NewTime {
     /// So long, each.
     To(Duration),
     /// A share of what each has, in millionths.
     Share(u64),
 }
 
-impl NewBlockTime {
+impl NewTime {
     /// The most that a time may become, in percent.
     pub const MOST_PERCENT: u64 = 10_000;
 
@@ -91,12 +91,12 @@ impl Scenario {
         Ok(meant)
     }
 
-    pub(super) fn set_block_time(&mut self, name: &str, new: NewBlockTime) -> Result<(), WhatIfError> {
+    pub(super) fn set_block_time(&mut self, name: &str, new: NewTime) -> Result<(), WhatIfError> {
         const OPTION: CalledOption<'static> = option("set_block_time");
         for kernel in self.kernels_named(OPTION, name)? {
             match new {
-                NewBlockTime::To(_) => drop(self.block_times.remove(&kernel)),
-                NewBlockTime::Share(_) => {
+                NewTime::To(_) => drop(self.block_times.remove(&kernel)),
+                NewTime::Share(_) => {
                     if let Some(own) = self.block_times.get_mut(&kernel) {
                         *own = own.iter().map(|time| new.of(*time)).collect();
                     }
@@ -137,14 +137,14 @@ mod tests {
     #[test]
     fn shares_are_rounded_to_nanoseconds() {
         assert_eq!(
-            NewBlockTime::parse_share("33.3333%").map(|share| share.of(Duration::from_ns(100))),
+            NewTime::parse_share("33.3333%").map(|share| share.of(Duration::from_ns(100))),
             Some(Duration::from_ns(33))
         );
         assert_eq!(
-            NewBlockTime::parse_share("150 %").map(|share| share.of(Duration::from_ns(1))),
+            NewTime::parse_share("150 %").map(|share| share.of(Duration::from_ns(1))),
             Some(Duration::from_ns(2))
         );
-        assert_eq!(NewBlockTime::Share(2_000_000).of(Duration::from_ns(u64::MAX)), Duration::from_ns(u64::MAX));
-        assert_eq!(["80", "-1%", "%", "10001%", "80%%"].map(NewBlockTime::parse_share), [None; 5]);
+        assert_eq!(NewTime::Share(2_000_000).of(Duration::from_ns(u64::MAX)), Duration::from_ns(u64::MAX));
+        assert_eq!(["80", "-1%", "%", "10001%", "80%%"].map(NewTime::parse_share), [None; 5]);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::OptionGroup::{Models, Profiles, Run, WhatIf};
 use super::OptionKind::{
-    BlockTimeOf, DeadlineOf, File, Flag, Frequency, Lists, MaskOf, Name, NameOf, Names, Number, OneOf, Percents,
-    PriorityOf, SizeOf, Time, TimeAboveZero, TimeAboveZeroOf, TimeOf,
+    DeadlineOf, File, Flag, Frequency, Lists, MaskOf, Name, NameOf, Names, Number, OneOf, Percents, PriorityOf, SizeOf,
+    Time, TimeAboveZero, TimeAboveZeroOf, TimeOf, TimeOrShareOf,
 };
 use super::ScenarioOption;
 use crate::amalthea::TickBound;
@@ -133,13 +133,13 @@ options! {
     set_stream = "KERNEL=STREAM" like "K1=stream 7": NameOf(|o, name, to| o.changes.streams.push((name, to))),
         "Launch KERNEL into STREAM, wherever it was launched";
     set_block_time = "KERNEL=TIME" like "K1=250ms":
-        BlockTimeOf(|o, name, time| o.changes.block_times.push((name, time))),
+        TimeOrShareOf(|o, name, time| o.changes.block_times.push((name, time))),
         "Let each block of KERNEL run for TIME, whatever its file says, or with 80% for that share of what it says. Here and \
          below KERNEL may have a * for any characters, and end with [BLOCKSxTHREADS] for one grid of several";
     set_host_time = "HOST=TIME" like "planner=50%":
-        BlockTimeOf(|o, name, time| o.changes.host_times.push((name, time))),
+        TimeOrShareOf(|o, name, time| o.changes.host_times.push((name, time))),
         "Let each sleep and work of HOST take TIME, or with 80% that share; of a profile HOST may also be a function that \
-         hosts call, of which each call then takes so much";
+         hosts call: its calls between two submissions then take so much together";
     set_blocks = "KERNEL=N" like "K1=12": SizeOf(|o, name, blocks| o.changes.blocks.push((name, blocks))),
         "Give the grid of KERNEL N blocks; blocks behind the end of its `block_times` take its `duration`";
     set_cluster = "KERNEL=N" like "gemm=8": SizeOf(|o, name, size| {

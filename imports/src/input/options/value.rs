@@ -9,7 +9,7 @@ use crate::amalthea::Frequency;
 use crate::device::SmMask;
 use crate::json::{Document, JsonError, Node, Problem};
 use crate::proven::OrMost;
-use crate::scenario::{Deadline, NewBlockTime, ReadOptions};
+use crate::scenario::{Deadline, NewTime, ReadOptions};
 use crate::time::Duration;
 
 /// A value as one door has it: a word of the command, a value of JSON or of Python. What is read of it is refused if it
@@ -108,12 +108,11 @@ fn time_above_zero<V: OptionValue>(value: &V) -> Result<Duration, V::Error> {
     }
 }
 
-fn block_time<V: OptionValue>(value: &V) -> Result<NewBlockTime, V::Error> {
+fn block_time<V: OptionValue>(value: &V) -> Result<NewTime, V::Error> {
     match value.text().ok().filter(|text| text.ends_with('%')) {
-        Some(text) => NewBlockTime::parse_share(&text).ok_or_else(|| {
-            value.wrong(&format!("a percentage up to {}, for example \"80%\"", NewBlockTime::MOST_PERCENT))
-        }),
-        None => value.time().map(NewBlockTime::To),
+        Some(text) => NewTime::parse_share(&text)
+            .ok_or_else(|| value.wrong(&format!("a percentage up to {}, for example \"80%\"", NewTime::MOST_PERCENT))),
+        None => value.time().map(NewTime::To),
     }
 }
 
@@ -190,7 +189,7 @@ impl ScenarioOption {
             OptionKind::Frequency(set) => one(parsed(value, frequency)?, set),
             OptionKind::File(set) => one(value.file()?, set),
             OptionKind::TimeOf(set) => by_name(value, V::time, set)?,
-            OptionKind::BlockTimeOf(set) => by_name(value, block_time, set)?,
+            OptionKind::TimeOrShareOf(set) => by_name(value, block_time, set)?,
             OptionKind::TimeAboveZeroOf(set) => by_name(value, time_above_zero, set)?,
             OptionKind::DeadlineOf(set) => by_name(value, deadline, set)?,
             OptionKind::PriorityOf(set) => by_name(value, priority, set)?,

@@ -1,7 +1,7 @@
 //! Host threads: what they wait for, and what keeps its recorded time; waits between streams, and latencies.
 
 use super::*;
-use crate::scenario::{NewBlockTime, WhatIf};
+use crate::scenario::{NewTime, WhatIf};
 
 /// A call of another host thread.
 fn call_of_second(name: &str, start: u32, duration: u32, correlation: u32) -> String {
@@ -295,7 +295,7 @@ fn an_operation_that_an_idle_gpu_did_not_run_is_held_as_long_by_what_is_not_in_t
     let told = "1 time of 4.93 ms in all, in which the GPU ran nothing although something had been launched";
     assert!(held.scenario.notes.iter().any(|note| note.starts_with(told)), "{:?}", held.scenario.notes);
     // Faster kernels let it go on earlier, but hold it as long.
-    let block_times = vec![("f".to_owned(), NewBlockTime::To(Duration::from_ns(2_000)))];
+    let block_times = vec![("f".to_owned(), NewTime::To(Duration::from_ns(2_000)))];
     let faster = held.scenario.what_if(&WhatIf { block_times, ..WhatIf::default() }).expect("it can be made");
     assert_eq!(starts(&faster).last(), Some(&4_976_000), "two waves of each of four kernels take 3 us less");
     // What was launched late, or while another stream had the GPU, was not held.
